@@ -1,0 +1,37 @@
+"""What can be wrong with what a user hands in, each in one line that a command prints as it is."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class UsageError(ValueError):
+    """Something the user named is not possible; the message names it, its value and what is allowed."""
+
+
+class IllegalMoveError(ValueError):
+    """A move that the rules refuse, or that does not read as a move.
+
+    Parameters
+    ----------
+    message : str
+        The reason in one line.
+    rule : str
+        Id of the rule that is broken, such as ``V10``; empty for a text that is no move.
+    """
+
+    def __init__(self, message: str, rule: str = "") -> None:
+        super().__init__(f"{message} ({rule})" if rule else message)
+        self.rule = rule
+
+
+class CorruptDataError(ValueError):
+    """Saved bytes, JSON or a game record that cannot be what it claims to be, or are of another version."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
+    """Return the error for a name that does not exist: what exists, and the nearest match if there is one."""
+    known = list(known)
+    near = get_close_matches(name, known, n=1)
+    return UsageError(
+        f"unknown {kind} {name!r}: there are {', '.join(known)}" + (f"; did you mean {near[0]!r}?" if near else "")
+    )

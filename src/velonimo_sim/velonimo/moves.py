@@ -1,0 +1,154 @@
+"""A move is one word, so that it is its own description; its text form reads back to the same move.
+
+Bits 0-55 are the cards of the move (``cards.py``) or, for ``swap`` and ``lead``, the seat. Byte 7 says the rest::
+
+    bit   63      62-59   58-56
+          Jersey  -       Kind
+"""
+
+from enum import IntEnum
+
+import numpy as np
+
+from velonimo_sim.bits import lowest_index, popcount, shift_left, shift_right, without_lowest
+from velonimo_sim.errors import IllegalMoveError
+from velonimo_sim.velonimo.cards import DECK, HARES, RIDERS, TORTOISES, card_texts, parse_cards
+from velonimo_sim._jit import kernel
+
+
+class Kind(IntEnum):
+    """What a move does; the text form stands beside it."""
+
+    PLAY = 0  # R2 R3 R7, or R2 R3 +jersey
+    PASS = 1  # pass
+    SWAP = 2  # swap 2: take cards from seat 2
+    DECLINE = 3  # decline: no swap, where it is optional
+    GIVE = 4  # give B4 H25
+    LEAD = 5  # lead 3: seat 3 leads the next attack
+    KEEP = 6  # keep: take the reward
+    FORCE = 7  # force: the opponent takes the reward
+
+
+_KIND_AT = 56
+JERSEY = np.uint64(1 << 63)
+"""Flag of a play to which the Jersey is added (V9)."""
+NO_MOVE = np.uint64(0)
+"""A play of no card: never legal."""
+PASS = np.uint64(Kind.PASS << _KIND_AT)
+DECLINE = np.uint64(Kind.DECLINE << _KIND_AT)
+KEEP = np.uint64(Kind.KEEP << _KIND_AT)
+FORCE = np.uint64(Kind.FORCE << _KIND_AT)
+
+_WORDS = {"pass": PASS, "decline": DECLINE, "keep": KEEP, "force": FORCE}
+_SEAT_KINDS = {"swap": Kind.SWAP, "lead": Kind.LEAD}
+
+
+@kernel
+def move_of(kind: int, content: np.uint64) -> np.uint64:
+    """Return the move of that kind with the given cards (or seat)."""
+    return shift_left(np.uint64(kind), _KIND_AT) | np.uint64(content)
+
+
+@kernel
+def kind_of(move: np.uint64) -> int:
+    """Return the ``Kind`` of a move."""
+    return np.int64(shift_right(move, _KIND_AT) & np.uint64(7))
+
+
+@kernel
+def cards_of(move: np.uint64) -> np.uint64:
+    """Return the cards of a play or gift."""
+    return move & DECK
+
+
+@kernel
+def seat_of(move: np.uint64) -> int:
+    """Return the seat that a ``swap`` or ``lead`` names."""
+    return np.int64(move & np.uint64(0xFF))
+
+
+@kernel
+def lowest_number(cards: np.uint64) -> int:
+    """Return the number of the lowest rider of a legal play: within a team the lowest bit, in a number group any."""
+    return (lowest_index(cards) & 7) + 1
+
+
+@kernel
+def value_of(cards: np.uint64) -> int:
+    """Return the value of the cards of a legal play, without the Jersey (V6, V7)."""
+    if cards & HARES:
+        return 25 + 5 * (lowest_index(cards) >> 3)
+    size = popcount(cards)
+    return lowest_number(cards) if size == 1 else 10 * size + lowest_number(cards)
+
+
+@kernel
+def is_single(cards: np.uint64) -> bool:
+    """Whether the word holds exactly one card."""
+    return cards != 0 and without_lowest(cards) == 0
+
+
+@kernel
+def is_combination(cards: np.uint64) -> bool:
+    """Whether two or more cards are riders that share their colour or their number (V7, V8)."""
+    if cards & ~RIDERS:
+        return False
+    low = lowest_index(cards)
+    team = shift_left(np.uint64(0x7F), low & 0x38)
+    number = shift_left(TORTOISES, low & 7)
+    return cards & ~team == 0 or cards & ~number == 0
+
+
+def move_text(move: int | np.uint64) -> str:
+    """Return the text form of a move.
+
+    Raises
+    ------
+    ValueError
+        If the word is no move at all.
+    """
+    word = np.uint64(move)
+    kind = Kind(int(kind_of(word)))
+    cards = " ".join(card_texts(word))
+    if kind is Kind.PLAY:
+        text = cards + (" +jersey" if word & JERSEY else "")
+    elif kind is Kind.GIVE:
+        text = f"give {cards}"
+    elif kind in (Kind.SWAP, Kind.LEAD):
+        text = f"{kind.name.lower()} {seat_of(word)}"
+    else:
+        text = kind.name.lower()
+    try:
+        if parse_move(text) == word:
+            return text
+    except IllegalMoveError:
+        pass
+    raise ValueError(f"{int(word):#018x} is no move")
+
+
+def parse_move(text: str) -> np.uint64:
+    """Return the move that a text describes; cards may stand in any order.
+
+    Raises
+    ------
+    IllegalMoveError
+        If the text is no move; whether the move is legal is another question.
+    """
+    first, *rest = text.split() or [""]
+    try:
+        if first in _WORDS and not rest:
+            return _WORDS[first]
+        if first in _SEAT_KINDS and len(rest) == 1 and rest[0] in "0 1 2 3 4".split():
+            return np.uint64(move_of(int(_SEAT_KINDS[first]), np.uint64(int(rest[0]))))
+        if first == "give" and rest:
+            return np.uint64(move_of(int(Kind.GIVE), parse_cards(rest)))
+        if first and first not in _WORDS and first not in _SEAT_KINDS and first not in ("give", "+jersey"):
+            jersey = rest[-1:] == ["+jersey"]
+            cards = parse_cards([first, *rest[:-1]] if jersey else [first, *rest])
+            return cards | JERSEY if jersey else cards
+    except ValueError as error:
+        raise IllegalMoveError(f"move {text!r}: {error}") from None
+    raise IllegalMoveError(
+        f"{text!r} is no move: write cards ('R2 R3', 'R2 R3 +jersey'), 'pass', 'swap SEAT', 'decline', "
+        "'give CARDS', 'lead SEAT', 'keep' or 'force', with seats 0-4"
+    )

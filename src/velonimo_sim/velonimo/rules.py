@@ -1,0 +1,248 @@
+"""The rule options of Velonimo, checked once and then fixed (the table "Rule options", V1-V28)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Final, Self
+
+import numpy as np
+
+from velonimo_sim.errors import UsageError, unknown_name
+from velonimo_sim.velonimo.cards import DECK_SIZE
+
+RULES_VERSION = 1
+"""Goes up whenever the same moves lead to another game; written into every results file."""
+
+MIN_PLAYERS = 2
+MAX_PLAYERS = 5
+MAX_COLS = 10
+_LARGEST = 1_000_000
+
+RULES = np.dtype(
+    [
+        ("col_values", "i4", (MAX_COLS,)),  # points per opponent still racing, 0 after the last col
+        ("duel_target", "i4"),  # points, 0 = play all cols
+        ("jersey_bonus", "i4"),  # 0 = the Jersey cannot be added to a play
+        ("n_cols", "u1"),  # 1-10
+        ("hand_size", "u1"),  # cards, 1-27
+        ("tortoise_swap", "u1"),  # index into TORTOISE_SWAP
+        ("dromedary_last_card", "u1"),  # index into DROMEDARY_LAST_CARD
+        ("starter_tie", "u1"),  # index into STARTER_TIE
+        ("jersey_tie", "u1"),  # index into JERSEY_TIE
+        ("unused", "u1", (2,)),  # fills up the record, always 0
+    ],
+    align=True,
+)
+"""The options as compiled code reads them: part of every view and so of every state."""
+
+TORTOISE_SWAP = ("mandatory", "optional", "off")
+DROMEDARY_LAST_CARD = ("draws", "exempt")
+STARTER_TIE = ("least_points", "table_order")
+JERSEY_TIE = ("most_points", "col_winner")
+SWAP_MANDATORY, SWAP_OPTIONAL, SWAP_OFF = range(3)
+LAST_CARD_DRAWS, LAST_CARD_EXEMPT = range(2)
+STARTER_LEAST_POINTS, STARTER_TABLE_ORDER = range(2)
+JERSEY_MOST_POINTS, JERSEY_COL_WINNER = range(2)
+
+_CHOICES: Final = {
+    "tortoise_swap": TORTOISE_SWAP,
+    "dromedary_last_card": DROMEDARY_LAST_CARD,
+    "starter_tie": STARTER_TIE,
+    "jersey_tie": JERSEY_TIE,
+}
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """One immutable choice of the rule options.
+
+    Parameters
+    ----------
+    col_values : tuple of int
+        Points per opponent still racing in col 1, 2, ...: 1-10 values, each 1-1,000,000 (V17).
+    tortoise_swap : {"mandatory", "optional", "off"}
+        Whether a Tortoise makes its author swap cards (V20); ``"off"`` leaves it a plain 1.
+    dromedary_last_card : {"draws", "exempt"}
+        Whether a Dromedary draws even as the last card of a hand (V24).
+    duel_target : int or None
+        Points that win a duel at once (V27); None plays all cols.
+    starter_tie : {"least_points", "table_order"}
+        Who starts when the lowest total is shared (V5): who scored least in the last col, or the lowest seat.
+    jersey_tie : {"most_points", "col_winner"}
+        Who wears the Jersey when the highest total is shared (V18): who scored most in the last col, or the col's
+        winner if he is among them and else nobody.
+    jersey_bonus : int or None
+        What the Jersey adds to a play (V9), 0-1,000,000; None is 10 with 3-5 players and 0 in the duel.
+    hand_size : int
+        Cards dealt to each player (V4), 1-27; the deck has 55.
+
+    Raises
+    ------
+    UsageError
+        If an option is impossible; the message names the option, the value and what is allowed.
+    """
+
+    col_values: tuple[int, ...] = (1, 2, 3, 4, 5)
+    tortoise_swap: str = "mandatory"
+    dromedary_last_card: str = "draws"
+    duel_target: int | None = 8
+    starter_tie: str = "least_points"
+    jersey_tie: str = "most_points"
+    jersey_bonus: int | None = None
+    hand_size: int = 11
+
+    def __post_init__(self) -> None:
+        """Check every option."""
+        values = self.col_values
+        if isinstance(values, str) or not hasattr(values, "__iter__"):
+            raise _impossible("col_values", values, f"1-{MAX_COLS} integers, each 1-{_LARGEST}")
+        values = tuple(values)
+        if not 1 <= len(values) <= MAX_COLS or not all(_is_integer(value, 1, _LARGEST) for value in values):
+            raise _impossible("col_values", values, f"1-{MAX_COLS} integers, each 1-{_LARGEST}")
+        object.__setattr__(self, "col_values", tuple(int(value) for value in values))
+        for name, allowed in _CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise _impossible(name, getattr(self, name), " or ".join(allowed))
+        if self.duel_target is not None and not _is_integer(self.duel_target, 1, _LARGEST):
+            raise _impossible("duel_target", self.duel_target, f"none or an integer 1-{_LARGEST}")
+        if self.jersey_bonus is not None and not _is_integer(self.jersey_bonus, 0, _LARGEST):
+            raise _impossible("jersey_bonus", self.jersey_bonus, f"none (by players) or an integer 0-{_LARGEST}")
+        if not _is_integer(self.hand_size, 1, DECK_SIZE // MIN_PLAYERS):
+            raise _impossible("hand_size", self.hand_size, f"an integer 1-{DECK_SIZE // MIN_PLAYERS}")
+
+    @classmethod
+    def official(cls) -> Self:
+        """Return the rules as printed: every option at its default."""
+        return cls()
+
+    @classmethod
+    def bga(cls) -> Self:
+        """Return the rules of the Board Game Arena adaptation, which breaks two ties otherwise (V5, V18)."""
+        return cls(starter_tie="table_order", jersey_tie="col_winner")
+
+    @classmethod
+    def preset(cls, name: str) -> Self:
+        """Return the preset of that name.
+
+        Raises
+        ------
+        UsageError
+            If there is no such preset.
+        """
+        presets = {"official": cls.official, "bga": cls.bga}
+        if name not in presets:
+            raise unknown_name("rules preset", name, presets)
+        return presets[name]()
+
+    def with_options(self, texts: Mapping[str, str]) -> Self:
+        """Return these rules with some options changed, the values given as text.
+
+        Parameters
+        ----------
+        texts : mapping of str to str
+            Option name to text: ``{"col_values": "1,2,3", "duel_target": "none"}``.
+
+        Raises
+        ------
+        UsageError
+            If an option does not exist or its value is impossible.
+        """
+        options = asdict(self)
+        for name, text in texts.items():
+            if name not in options:
+                raise unknown_name("rule", name, options)
+            options[name] = _read_value(name, text)
+        return type(self)(**options)
+
+    @classmethod
+    def from_dict(cls, options: Mapping[str, Any]) -> Self:
+        """Return the rules that ``to_dict`` described.
+
+        Raises
+        ------
+        UsageError
+            If an option does not exist or its value is impossible.
+        """
+        known = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in known:
+                raise unknown_name("rule", name, known)
+        return cls(**options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as values that JSON knows."""
+        return asdict(self) | {"col_values": list(self.col_values)}
+
+    def bonus(self, players: int) -> int:
+        """Return what the Jersey adds to a play at a table of that many players (V9)."""
+        if self.jersey_bonus is None:
+            return 0 if players == MIN_PLAYERS else 10
+        return self.jersey_bonus
+
+    def to_record(self, players: int) -> np.void:
+        """Return the options as a record of dtype ``RULES`` for a table of that many players.
+
+        Raises
+        ------
+        UsageError
+            If the number of players is impossible, or the deck too small for their hands.
+        """
+        check_players(players)
+        if players * self.hand_size > DECK_SIZE:
+            raise _impossible("hand_size", self.hand_size, f"an integer 1-{DECK_SIZE // players} with {players} players")
+        record = np.zeros(1, RULES)[0]
+        record["col_values"][: len(self.col_values)] = self.col_values
+        record["duel_target"] = self.duel_target or 0
+        record["jersey_bonus"] = self.bonus(players)
+        record["n_cols"] = len(self.col_values)
+        record["hand_size"] = self.hand_size
+        for name, allowed in _CHOICES.items():
+            record[name] = allowed.index(getattr(self, name))
+        return record
+
+
+    @classmethod
+    def from_record(cls, record: np.void) -> Self:
+        """Return the rules that ``to_record`` described; the Jersey bonus is then given by number.
+
+        Raises
+        ------
+        UsageError, IndexError
+            If the record holds an impossible option.
+        """
+        return cls(
+            col_values=tuple(record["col_values"][: record["n_cols"]].tolist()),
+            duel_target=int(record["duel_target"]) or None,
+            jersey_bonus=int(record["jersey_bonus"]),
+            hand_size=int(record["hand_size"]),
+            **{name: allowed[record[name]] for name, allowed in _CHOICES.items()},
+        )
+
+
+def check_players(players: int) -> None:
+    """Raise a ``UsageError`` unless the game can be played by that many (V4)."""
+    if not _is_integer(players, MIN_PLAYERS, MAX_PLAYERS):
+        raise UsageError(f"players {players}: allowed is {MIN_PLAYERS}-{MAX_PLAYERS}")
+
+
+def _is_integer(value: object, low: int, high: int) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and low <= value <= high
+
+
+def _impossible(name: str, value: object, allowed: str) -> UsageError:
+    return UsageError(f"rule {name}={value!r}: allowed is {allowed}")
+
+
+def _read_value(name: str, text: str) -> object:
+    if name in _CHOICES:
+        return text
+    if name == "col_values":
+        return tuple(_read_integer(part) for part in text.split(","))
+    return None if text == "none" else _read_integer(text)
+
+
+def _read_integer(text: str) -> int | str:
+    """Return the integer, or the text itself for the option's own check to refuse."""
+    try:
+        return int(text)
+    except ValueError:
+        return text

@@ -1,0 +1,323 @@
+"""The whole state of a game: one record, so that a copy is a clone, an array is a batch and the bytes are the hash.
+
+A state is the view of the player to act plus everything that is hidden from him. The public facts so exist once, in
+``state["view"]``; a bot is handed that part and nothing else.
+"""
+
+import json
+import struct
+import zlib
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from velonimo_sim._jit import kernel
+from velonimo_sim.bits import U0
+from velonimo_sim.errors import CorruptDataError, UsageError
+from velonimo_sim.velonimo.cards import DECK, card_texts, parse_cards
+from velonimo_sim.velonimo.rules import MAX_PLAYERS, RULES_VERSION, RuleSet
+from velonimo_sim.velonimo.view import NOBODY, VIEW, Phase, View
+
+STATE = np.dtype(
+    [
+        ("view", VIEW),  # what the seat to act sees; with nobody to act: the public facts, seat NOBODY
+        ("hands", "u8", (MAX_PLAYERS,)),  # by seat: cards in hand
+        ("known", "u8", (MAX_PLAYERS, MAX_PLAYERS)),  # [viewer, holder]: cards that viewer knows to be in that hand (V22)
+        ("pile", "u1", (56,)),  # duel: bit positions of the cards to draw; the next is at pile_size - 1; 0 beyond
+    ],
+    align=True,
+)
+"""dtype of a state; the comment beside a field gives its unit, range and sentinel."""
+
+State: TypeAlias = np.void
+"""A record of dtype ``STATE``."""
+
+STATE_VERSION = 1
+"""Version of the saved form of a state, in bytes and in JSON."""
+_HEADER = struct.Struct("<4sHHI")
+_MAGIC = b"VELO"
+
+
+@kernel
+def show_turn(state: State) -> None:
+    """Fill in the part of the state's view that belongs to the seat to act."""
+    view = state["view"]
+    turn = int(view["turn"])
+    view["seat"] = turn
+    if turn == NOBODY:
+        view["hand"] = U0
+        for holder in range(MAX_PLAYERS):
+            view["known"][holder] = U0
+    else:
+        view["hand"] = state["hands"][turn]
+        for holder in range(MAX_PLAYERS):
+            view["known"][holder] = state["known"][turn, holder]
+
+
+def new_state(players: int, rules: RuleSet | None = None, starter: int = 0) -> State:
+    """Return the state before the first col: nothing is dealt, see ``step.deal_col``.
+
+    Parameters
+    ----------
+    players : int
+        Number of players, 2-5.
+    rules : RuleSet, optional
+        The official rules by default.
+    starter : int
+        Seat that starts col 1 (V5).
+
+    Returns
+    -------
+    numpy.void
+        A record of dtype ``STATE`` in phase ``COL_OVER``.
+
+    Raises
+    ------
+    UsageError
+        If players, rules or starter do not fit together.
+    """
+    record = (rules or RuleSet.official()).to_record(players)
+    if not 0 <= starter < players:
+        raise UsageError(f"starter {starter}: allowed is 0-{players - 1} with {players} players")
+    state = np.zeros(1, STATE)[0]
+    view = state["view"]
+    view["rules"] = record
+    view["players"] = players
+    view["phase"] = Phase.COL_OVER
+    view["starter"] = starter
+    for field in ("seat", "turn", "author", "wearer", "swap_victim"):
+        view[field] = NOBODY
+    return state
+
+
+def clone(state: State) -> State:
+    """Return an independent copy of a state or of a view."""
+    copy = np.empty(1, state.dtype)
+    copy[0] = state
+    return copy[0]
+
+
+def equal(a: State, b: State) -> bool:
+    """Whether two states are the same in every field."""
+    return a.tobytes() == b.tobytes()
+
+
+def state_hash(state: State) -> int:
+    """Return a hash of the state: equal states, equal hash, within one process."""
+    return hash(state.tobytes())
+
+
+def view_of(state: State, seat: int) -> View:
+    """Return a copy of what a seat may see (V22, V28), whoever is to act.
+
+    Raises
+    ------
+    UsageError
+        If there is no such seat.
+    """
+    players = int(state["view"]["players"])
+    if not 0 <= seat < players:
+        raise UsageError(f"seat {seat}: allowed is 0-{players - 1}")
+    view = clone(state["view"])
+    view["seat"] = seat
+    view["hand"] = state["hands"][seat]
+    view["known"] = state["known"][seat]
+    return view
+
+
+def validate(state: State) -> list[str]:
+    """Return everything that cannot be true of a state, one line each; an empty list for a sound state."""
+    view = state["view"]
+    players = int(view["players"])
+    faults = []
+    try:
+        RuleSet.from_record(view["rules"]).to_record(players)
+    except (UsageError, IndexError) as error:
+        return [f"rules: {error}"]
+    for field, low, high in (
+        ("phase", 0, max(Phase)),
+        ("col", 0, int(view["rules"]["n_cols"])),
+        ("starter", 0, players - 1),
+        ("pile_size", 0, len(state["pile"])),
+        ("jersey_spent", 0, 1),
+    ):
+        if not low <= view[field] <= high:
+            faults.append(f"{field} {view[field]}: allowed is {low}-{high}")
+    for field in ("turn", "author", "wearer", "swap_victim"):
+        if view[field] >= players and view[field] != NOBODY:
+            faults.append(f"{field} {view[field]}: allowed is 0-{players - 1} or {NOBODY}")
+    return faults or _faults_of_cards(state) + _faults_of_turn(state)
+
+
+def _faults_of_cards(state: State) -> list[str]:
+    view = state["view"]
+    players = int(view["players"])
+    faults = []
+    pile = [1 << int(position) for position in state["pile"][: view["pile_size"]]]
+    places = [int(hand) for hand in state["hands"]] + [int(view["played"]), int(view["reward"]), *pile]
+    together = 0
+    for cards in places:
+        if cards & ~int(DECK):
+            faults.append("a card is not of the deck")
+        if cards & together:
+            faults.append("a card is in two places")
+        together |= cards
+    if int(view["reward"]).bit_count() > 1:
+        faults.append("the reward is more than one card")
+    if players > 2 and (view["reward"] or view["pile_size"]):
+        faults.append("only the duel has a pile and a reward")
+    if state["hands"][players:].any():
+        faults.append("a seat that is not at the table holds cards")
+    if any(int(hand).bit_count() != size for hand, size in zip(state["hands"], view["sizes"], strict=True)):
+        faults.append("the hand sizes are not those of the hands")
+    if state["pile"][view["pile_size"] :].any():
+        faults.append("the pile is longer than its size")
+    if (state["known"] & ~state["hands"]).any():
+        faults.append("a card is known to be in a hand that does not hold it")
+    return faults
+
+
+def _faults_of_turn(state: State) -> list[str]:
+    view = state["view"]
+    players = int(view["players"])
+    phase, turn = Phase(int(view["phase"])), int(view["turn"])
+    faults = []
+    if (phase in (Phase.COL_OVER, Phase.GAME_OVER)) != (turn == NOBODY):
+        faults.append(f"turn {turn} in phase {phase.name}")
+    racing = np.count_nonzero(view["sizes"])
+    if phase == Phase.GIVE and view["swap_victim"] < players and view["sizes"][view["swap_victim"]] == 0:
+        racing += 1  # all his cards were taken; he gets as many back
+    if phase < Phase.COL_OVER and view["racing"] != racing:
+        faults.append("the number of players racing is not that of the hands with cards")
+    if (phase == Phase.LEAD) != (view["beat"] == 0) and phase < Phase.NEXT_LEADER:
+        faults.append(f"value to beat {view['beat']} in phase {phase.name}")
+    if (phase in (Phase.SWAP, Phase.GIVE)) != (view["swap_count"] > 0):
+        faults.append(f"swap of {view['swap_count']} cards in phase {phase.name}")
+    if (phase == Phase.GIVE) != (view["swap_victim"] != NOBODY):
+        faults.append(f"swap with seat {view['swap_victim']} in phase {phase.name}")
+    if turn != NOBODY and (phase == Phase.NEXT_LEADER) != (view["sizes"][turn] == 0):
+        faults.append(f"seat {turn} with {view['sizes'][turn]} cards is to act in phase {phase.name}")
+    shown = clone(state)
+    show_turn(shown)
+    if not equal(shown, state):
+        faults.append("the view is not that of the seat to act")
+    if view["unused"] or view["rules"]["unused"].any() or view["sizes"][players:].any():
+        faults.append("an unused field is not 0")
+    return faults
+
+
+def to_bytes(state: State) -> bytes:
+    """Return the state in its saved form: magic, versions, checksum, record (little-endian)."""
+    payload = state.tobytes()
+    return _HEADER.pack(_MAGIC, STATE_VERSION, RULES_VERSION, zlib.crc32(payload)) + payload
+
+
+def from_bytes(data: bytes) -> State:
+    """Return the state that ``to_bytes`` saved.
+
+    Raises
+    ------
+    CorruptDataError
+        If the data is no state, of another version, damaged, or describes an impossible state.
+    """
+    if len(data) < _HEADER.size or data[:4] != _MAGIC:
+        raise CorruptDataError("these bytes are no saved state")
+    _, version, rules_version, checksum = _HEADER.unpack_from(data)
+    _check_versions(version, rules_version)
+    payload = data[_HEADER.size :]
+    if len(payload) != STATE.itemsize or zlib.crc32(payload) != checksum:
+        raise CorruptDataError("the saved state is damaged: its checksum does not fit")
+    return _sound(np.frombuffer(payload, STATE).copy()[0])
+
+
+_CARD_FIELDS = {("view", "hand"), ("view", "known"), ("view", "played"), ("view", "reward"), ("hands",), ("known",)}
+
+
+def to_json(state: State) -> str:
+    """Return the state as JSON for people and other programs: cards by name, all else as numbers."""
+    content = {"velonimo_state": STATE_VERSION, "rules_version": RULES_VERSION, **_to_plain(state, ())}
+    return json.dumps(content)
+
+
+def from_json(text: str) -> State:
+    """Return the state that ``to_json`` described.
+
+    Raises
+    ------
+    CorruptDataError
+        If the text is no state, of another version, or describes an impossible state.
+    """
+    try:
+        content = json.loads(text)
+        version, rules_version = content.pop("velonimo_state"), content.pop("rules_version")
+    except (ValueError, KeyError, AttributeError, TypeError):
+        raise CorruptDataError("this text is no saved state") from None
+    _check_versions(version, rules_version)
+    state = np.zeros(1, STATE)[0]
+    _from_plain(state, content, ())
+    return _sound(state)
+
+
+def _check_versions(version: object, rules_version: object) -> None:
+    if (version, rules_version) != (STATE_VERSION, RULES_VERSION):
+        raise CorruptDataError(
+            f"the state was saved as version {version} under rules version {rules_version}; "
+            f"this is version {STATE_VERSION} under rules version {RULES_VERSION}"
+        )
+
+
+def _sound(state: State) -> State:
+    faults = validate(state)
+    if faults:
+        raise CorruptDataError(f"the saved state is impossible: {'; '.join(faults)}")
+    return state
+
+
+def _to_plain(record: np.void, path: tuple[str, ...]) -> dict[str, Any]:
+    plain: dict[str, Any] = {}
+    for name in record.dtype.names or ():
+        value = record[name]
+        if isinstance(value, np.void):
+            plain[name] = _to_plain(value, (*path, name))
+        elif (*path, name) in _CARD_FIELDS:
+            plain[name] = _card_lists(value.tolist())
+        else:
+            plain[name] = value.tolist()
+    return plain
+
+
+def _card_lists(value: int | list[Any]) -> list[Any]:
+    return [_card_lists(part) for part in value] if isinstance(value, list) else list(card_texts(value))
+
+
+def _from_plain(record: np.void, plain: Any, path: tuple[str, ...]) -> None:
+    names = record.dtype.names or ()
+    if not isinstance(plain, dict) or set(plain) != set(names):
+        raise CorruptDataError(f"{'.'.join(path) or 'state'}: allowed are the fields {', '.join(names)}")
+    for name in names:
+        here = (*path, name)
+        try:
+            if isinstance(record[name], np.void):
+                _from_plain(record[name], plain[name], here)
+            else:
+                record[name] = _word_arrays(plain[name]) if here in _CARD_FIELDS else _integers(plain[name])
+        except (ValueError, TypeError, OverflowError) as error:
+            if isinstance(error, CorruptDataError):
+                raise
+            raise CorruptDataError(f"{'.'.join(here)}: {error}") from None
+
+
+def _word_arrays(value: Any) -> Any:
+    """Return card lists, nested as deep as the field has places, as words."""
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r} is no list of cards")
+    if all(isinstance(part, str) for part in value):
+        return parse_cards(value)
+    return np.array([_word_arrays(part) for part in value], np.uint64)
+
+
+def _integers(value: Any) -> Any:
+    parts = value if isinstance(value, list) else [value]
+    if not all(type(part) is int for part in parts):
+        raise TypeError(f"{value!r}: allowed are integers")
+    return value

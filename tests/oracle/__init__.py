@@ -1,0 +1,1 @@
+"""Slow, obvious referees written from the rule texts alone, as test twins of the fast engines."""
