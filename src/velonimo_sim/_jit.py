@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from numba import config, njit
+from numba.core import cgutils
 from numba.core.errors import NumbaExperimentalFeatureWarning
+from numba.extending import intrinsic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -71,3 +73,26 @@ def _compile(function: Function, *signature: Any) -> Function:
     finally:
         config.CACHE_DIR = before
     return compiled
+
+
+if INTERPRETED:
+
+    def pick(functions: Any, index: int) -> Any:
+        """Return one of a tuple of compiled functions."""
+        return functions[index]
+
+else:
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def pick(typing_context: Any, functions: Any, index: Any) -> Any:
+        """Return one of a tuple of compiled functions.
+
+        Indexed as ``functions[index]`` a tuple becomes a jump table, which the processor mispredicts at every change of
+        seat; this loads the function from memory instead.
+        """
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            table = cgutils.alloca_once_value(builder, arguments[0])
+            return builder.load(cgutils.gep_inbounds(builder, table, 0, arguments[1]))
+
+        return functions.dtype(functions, index), generate

@@ -45,13 +45,13 @@ def determinize_into(state: State, view: View, stream: Stream) -> None:
         if seat == view["seat"]:
             state["hands"][seat] = view["hand"]
         else:
-            missing = int(view["sizes"][seat]) - popcount(view["known"][seat])
+            missing = np.int64(view["sizes"][seat]) - popcount(view["known"][seat])
             state["hands"][seat] |= _draw(positions, n, drawn, missing, stream)
             drawn += missing
         state["known"][view["seat"], seat] = view["known"][seat]
     for i in range(len(state["pile"])):
         state["pile"][i] = 0
-    size = int(view["pile_size"])
+    size = np.int64(view["pile_size"])
     _draw(positions, n, drawn, size, stream)
     for i in range(size):
         state["pile"][i] = positions[drawn + i]
@@ -65,7 +65,7 @@ def _draw(positions: NDArray[np.uint8], n: int, drawn: int, count: int, stream: 
     for i in range(drawn, drawn + count):
         j = i + below(stream, n - i)
         positions[i], positions[j] = positions[j], positions[i]
-        cards |= bit(int(positions[i]))
+        cards |= bit(np.int64(positions[i]))
     return cards
 
 

@@ -10,7 +10,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from velonimo_sim.bits import lowest_index, popcount, shift_left, shift_right, without_lowest
+from velonimo_sim.bits import U0, lowest_index, popcount, shift_left, shift_right, without_lowest
 from velonimo_sim.errors import IllegalMoveError
 from velonimo_sim.velonimo.cards import DECK, HARES, RIDERS, TORTOISES, card_texts, parse_cards
 from velonimo_sim._jit import kernel
@@ -85,7 +85,7 @@ def value_of(cards: np.uint64) -> int:
 @kernel
 def is_single(cards: np.uint64) -> bool:
     """Whether the word holds exactly one card."""
-    return cards != 0 and without_lowest(cards) == 0
+    return cards != U0 and without_lowest(cards) == U0
 
 
 @kernel
@@ -96,7 +96,7 @@ def is_combination(cards: np.uint64) -> bool:
     low = lowest_index(cards)
     team = shift_left(np.uint64(0x7F), low & 0x38)
     number = shift_left(TORTOISES, low & 7)
-    return cards & ~team == 0 or cards & ~number == 0
+    return cards & ~team == U0 or cards & ~number == U0
 
 
 def move_text(move: int | np.uint64) -> str:

@@ -42,7 +42,7 @@ _MAGIC = b"VELO"
 def show_turn(state: State) -> None:
     """Fill in the part of the state's view that belongs to the seat to act."""
     view = state["view"]
-    turn = int(view["turn"])
+    turn = np.int64(view["turn"])
     view["seat"] = turn
     if turn == NOBODY:
         view["hand"] = U0

@@ -31,17 +31,18 @@ DEAL_VERSION = 1
 
 @kernel
 def deal_col(state: State, stream: Stream) -> None:
-    """Shuffle the deck and deal the next col (V4, V23): cards go round one by one, the rest is the duel's pile."""
+    """Shuffle the deck and deal the next col (V4, V23): seat after seat gets its hand, the rest is the duel's pile."""
     deck = DECK_POSITIONS.copy()
-    players, hand_size = int(state["view"]["players"]), int(state["view"]["rules"]["hand_size"])
+    players, hand_size = np.int64(state["view"]["players"]), np.int64(state["view"]["rules"]["hand_size"])
     dealt = players * hand_size
-    for seat in range(players):
-        state["hands"][seat] = U0
     for i in range(DECK_SIZE - 1 if players == 2 else dealt):
         j = i + below(stream, DECK_SIZE - i)
         deck[i], deck[j] = deck[j], deck[i]
-        if i < dealt:
-            state["hands"][i % players] |= bit(int(deck[i]))
+    for seat in range(players):
+        hand = U0
+        for i in range(seat * hand_size, (seat + 1) * hand_size):
+            hand |= bit(deck[i])
+        state["hands"][seat] = hand
     size = DECK_SIZE - dealt if players == 2 else 0
     for i in range(size):
         state["pile"][size - 1 - i] = deck[dealt + i]
@@ -53,7 +54,7 @@ def deal_col(state: State, stream: Stream) -> None:
 def begin_col(state: State) -> None:
     """Open a col whose hands and pile lie ready: the starter leads the first attack (V5)."""
     view = state["view"]
-    players = int(view["players"])
+    players = np.int64(view["players"])
     for seat in range(players):
         view["sizes"][seat] = popcount(state["hands"][seat])
         view["points"][seat] = 0
@@ -65,7 +66,7 @@ def begin_col(state: State) -> None:
     view["racing"] = players
     view["jersey_spent"] = 0
     turn_up_reward(state)
-    open_attack(view, int(view["starter"]))
+    open_attack(view, np.int64(view["starter"]))
     show_turn(state)
 
 
@@ -82,7 +83,7 @@ def clear_centre(view: View) -> None:
     """Discard the centre: nothing to beat, nobody has passed (V12)."""
     view["beat"] = 0
     view["author"] = NOBODY
-    for seat in range(view["players"]):
+    for seat in range(np.int64(view["players"])):
         view["passed_on"][seat] = 0
 
 
@@ -95,8 +96,8 @@ def turn_up_reward(state: State) -> None:
 @kernel
 def take_top_card(state: State) -> np.uint64:
     """Remove and return the next card of a pile that has one."""
-    top = int(state["view"]["pile_size"]) - 1
-    card = bit(int(state["pile"][top]))
+    top = np.int64(state["view"]["pile_size"]) - 1
+    card = bit(np.int64(state["pile"][top]))
     state["pile"][top] = 0
     state["view"]["pile_size"] = top
     return card
@@ -130,7 +131,7 @@ def step(state: State, move: np.uint64, chance: Stream) -> None:
 def play(state: State, move: np.uint64) -> None:
     """Put cards on the table and let their effects happen in the order of V25."""
     view = state["view"]
-    seat, cards = int(view["turn"]), cards_of(move)
+    seat, cards = np.int64(view["turn"]), cards_of(move)
     view["beat"] = value_of(cards)
     view["author"] = seat
     if move & JERSEY:
@@ -156,7 +157,7 @@ def lay_down(state: State, seat: int, cards: np.uint64) -> None:
     state["hands"][seat] &= ~cards
     view["played"] |= cards
     view["sizes"][seat] -= popcount(cards)
-    for viewer in range(view["players"]):
+    for viewer in range(np.int64(view["players"])):
         state["known"][viewer, seat] &= ~cards
 
 
@@ -166,7 +167,7 @@ def draw_for_dromedaries(state: State, seat: int, cards: np.uint64) -> None:
     view = state["view"]
     if view["sizes"][seat] == 0 and view["rules"]["dromedary_last_card"] == LAST_CARD_EXEMPT:
         return
-    for _ in range(min(popcount(cards & DROMEDARIES), int(view["pile_size"]))):
+    for _ in range(min(popcount(cards & DROMEDARIES), np.int64(view["pile_size"]))):
         state["hands"][seat] |= take_top_card(state)
         view["sizes"][seat] += 1
 
@@ -175,8 +176,8 @@ def draw_for_dromedaries(state: State, seat: int, cards: np.uint64) -> None:
 def go_out(state: State, seat: int) -> None:
     """Score for a player whose hand is empty (V14); with one player left the col is over (V15)."""
     view = state["view"]
-    players = int(view["players"])
-    racing = int(view["racing"]) - 1
+    players = np.int64(view["players"])
+    racing = np.int64(view["racing"]) - 1
     view["racing"] = racing
     view["points"][seat] = col_value(view) * racing
     view["out_order"][seat] = players - racing
@@ -192,13 +193,13 @@ def go_out(state: State, seat: int) -> None:
 @kernel
 def col_value(view: View) -> int:
     """Return the points per opponent in the col being played (V17)."""
-    return int(view["rules"]["col_values"][view["col"] - 1])
+    return np.int64(view["rules"]["col_values"][view["col"] - 1])
 
 
 @kernel
 def pass_turn_on(view: View) -> None:
     """Give the turn to the next player still racing, or end the attack when it comes back to its author (V12)."""
-    seat = int(view["turn"])
+    seat = np.int64(view["turn"])
     while True:
         seat = seat + 1 if seat + 1 < view["players"] else 0
         if seat == view["author"]:
@@ -225,7 +226,7 @@ def draw_from_hand(state: State, victim: int, chance: Stream) -> np.uint64:
     """Draw the cards that the author takes: one per Tortoise, at most all that the victim holds (V20)."""
     hand = state["hands"][victim]
     drawn = U0
-    for _ in range(min(int(state["view"]["swap_count"]), popcount(hand))):
+    for _ in range(min(np.int64(state["view"]["swap_count"]), popcount(hand))):
         drawn |= nth(hand & ~drawn, below(chance, popcount(hand & ~drawn)))
     return drawn
 
@@ -234,9 +235,9 @@ def draw_from_hand(state: State, victim: int, chance: Stream) -> np.uint64:
 def take_from(state: State, victim: int, cards: np.uint64) -> None:
     """Take cards from the victim's hand; the author has to give as many back (V20)."""
     view = state["view"]
-    author = int(view["turn"])
+    author = np.int64(view["turn"])
     move_cards(state, victim, author, cards)
-    for viewer in range(view["players"]):
+    for viewer in range(np.int64(view["players"])):
         # The others saw only how many cards moved: whatever they knew of these two hands may no longer be true (V22).
         if viewer != author and viewer != victim:
             state["known"][viewer, author] = U0
@@ -261,7 +262,7 @@ def move_cards(state: State, giver: int, taker: int, cards: np.uint64) -> None:
 def give_back(state: State, cards: np.uint64) -> None:
     """Hand cards back to the victim of the swap; the attack goes on (V20)."""
     view = state["view"]
-    move_cards(state, int(view["turn"]), int(view["swap_victim"]), cards)
+    move_cards(state, np.int64(view["turn"]), np.int64(view["swap_victim"]), cards)
     view["swap_count"] = 0
     view["swap_victim"] = NOBODY
     pass_turn_on(view)
@@ -271,7 +272,7 @@ def give_back(state: State, cards: np.uint64) -> None:
 def award_reward(state: State, kind: int) -> None:
     """Put the reward into a hand, which both players see, and turn up the next one (V26)."""
     view = state["view"]
-    winner = int(view["turn"])
+    winner = np.int64(view["turn"])
     taker = winner if kind == Kind.KEEP else 1 - winner
     state["hands"][taker] |= view["reward"]
     state["known"][1 - taker, taker] |= view["reward"]
@@ -283,7 +284,7 @@ def award_reward(state: State, kind: int) -> None:
 @kernel
 def end_col(view: View) -> None:
     """Add up the points and settle who wears the Jersey, who starts and whether the game is over (V16-V19, V27)."""
-    for seat in range(view["players"]):
+    for seat in range(np.int64(view["players"])):
         view["totals"][seat] += view["points"][seat]
     view["wearer"] = next_wearer(view)
     view["turn"] = NOBODY
@@ -310,7 +311,7 @@ def next_wearer(view: View) -> int:
         if is_ahead(view, seat, best):
             best = seat
     if view["rules"]["jersey_tie"] == JERSEY_COL_WINNER and view["out_order"][best] != 1:
-        for seat in range(view["players"]):
+        for seat in range(np.int64(view["players"])):
             if seat != best and view["totals"][seat] == view["totals"][best]:
                 return NOBODY
     return best
@@ -335,7 +336,7 @@ def is_last_col(view: View) -> bool:
     """Whether the game ends with the col just finished (V19, V27)."""
     if view["col"] == view["rules"]["n_cols"]:
         return True
-    target = int(view["rules"]["duel_target"])
+    target = np.int64(view["rules"]["duel_target"])
     return view["players"] == 2 and target > 0 and max(view["totals"][0], view["totals"][1]) >= target
 
 
@@ -343,7 +344,7 @@ def is_last_col(view: View) -> bool:
 def place_of(view: View, seat: int) -> int:
     """Return the place of a seat by the totals, 1 = first; unique at the end of a col (V16, V19)."""
     place = 1
-    for other in range(view["players"]):
+    for other in range(np.int64(view["players"])):
         if is_ahead(view, other, seat):
             place += 1
     return place

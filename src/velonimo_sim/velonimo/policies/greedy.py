@@ -10,81 +10,89 @@ import numpy as np
 from velonimo_sim._jit import kernel, kernel_as
 from velonimo_sim.bits import U0, byte, column, lowest, lowest_index, popcount, shift_left, without_lowest
 from velonimo_sim.rng import Stream
-from velonimo_sim.velonimo.cards import HARES, TORTOISES
+from velonimo_sim.velonimo.cards import HARES, RIDERS, TORTOISES
 from velonimo_sim.velonimo.legal import jersey_threshold, may_add_jersey, threshold
 from velonimo_sim.velonimo.moves import FORCE, JERSEY, PASS, Kind, move_of, value_of
 from velonimo_sim.velonimo.policies.base import POLICY, Scratch
 from velonimo_sim.velonimo.policies.uniform import uniform_opponent
-from velonimo_sim.velonimo.tables import HARES_ABOVE, NUMBER_PLAYS, NUMBER_SETS, SPREAD, TEAM_PLAYS, TEAM_SETS
+from velonimo_sim.velonimo.tables import (
+    HARES_ABOVE,
+    NO_PLAY,
+    NUMBER_FOLLOW,
+    NUMBER_LEAD,
+    NUMBER_PLAYS,
+    NUMBER_SETS,
+    SPREAD,
+    TEAM_FOLLOW,
+    TEAM_LEAD,
+    TEAM_PLAYS,
+    TEAM_SETS,
+)
 from velonimo_sim.velonimo.view import Phase, View
 
-_NOTHING = 1 << 40
+# A choice among the 14 groups of a hand is 16 x rank + place, so that the least number is the best choice: places 0-6 are
+# the teams, 7-13 the numbers.
+
+
+@kernel
+def _best_lead(hand: np.uint64) -> int:
+    """Return the best lead of the riders of a hand as 16 x rank + place."""
+    best = 16 * NO_PLAY
+    for team in range(7):
+        best = min(best, 16 * np.int64(TEAM_LEAD[byte(hand, team) & 0x7F]) + team)
+    for i in range(7):
+        best = min(best, 16 * np.int64(NUMBER_LEAD[i, popcount(hand & shift_left(TORTOISES, i))]) + 7 + i)
+    return best
 
 
 @kernel
 def lead_most_cards(hand: np.uint64) -> np.uint64:
     """Return the play of the most cards, then of the lowest value, that a hand with cards can lead with."""
-    best, best_rank = U0, _NOTHING
-    hares = hand & HARES
-    if hares:
-        best, best_rank = lowest(hares), _lead_rank(lowest(hares))
+    riders = hand & RIDERS
+    if riders == U0:
+        return lowest(hand)
+    place = _best_lead(riders) & 15
+    return riders & (shift_left(np.uint64(0x7F), 8 * place) if place < 7 else shift_left(TORTOISES, place - 7))
+
+
+@kernel
+def _best_follow(hand: np.uint64, row: int) -> int:
+    """Return the cheapest rider play worth more than ``row`` as 16 x rank + place."""
+    best = 16 * NO_PLAY
     for team in range(7):
-        cards = hand & shift_left(np.uint64(0x7F), 8 * team)
-        if cards and _lead_rank(cards) < best_rank:
-            best, best_rank = cards, _lead_rank(cards)
+        best = min(best, 16 * np.int64(TEAM_FOLLOW[row, byte(hand, team) & 0x7F]) + team)
     for i in range(7):
-        cards = hand & shift_left(TORTOISES, i)
-        if cards and _lead_rank(cards) < best_rank:
-            best, best_rank = cards, _lead_rank(cards)
+        best = min(best, 16 * np.int64(NUMBER_FOLLOW[row, i, popcount(hand & shift_left(TORTOISES, i))]) + 7 + i)
     return best
 
 
 @kernel
-def _lead_rank(cards: np.uint64) -> int:
-    return value_of(cards) - 1000 * popcount(cards)
-
-
-@kernel
-def cheapest_riders(hand: np.uint64, row: int) -> np.uint64:
-    """Return the rider play of the lowest value above ``row``, then of the most cards; 0 if none beats."""
-    best, best_rank = U0, _NOTHING
-    for team in range(7):
-        group = byte(hand, team) & 0x7F
-        count = int(TEAM_PLAYS[row, group])
-        if count:
-            cards = shift_left(np.uint64(TEAM_SETS[group, count - 1]), 8 * team)
-            if follow_rank(cards, 0) < best_rank:
-                best, best_rank = cards, follow_rank(cards, 0)
-    for i in range(7):
-        group = column(hand, i)
-        count = int(NUMBER_PLAYS[row, i, group])
-        if count:
-            cards = shift_left(SPREAD[NUMBER_SETS[group, count - 1]], i)
-            if follow_rank(cards, 0) < best_rank:
-                best, best_rank = cards, follow_rank(cards, 0)
-    return best
-
-
-@kernel
-def follow_rank(cards: np.uint64, bonus: int) -> int:
-    """Return the order in which plays that beat are preferred, lowest first: value, then most cards."""
-    return 8 * (value_of(cards) + bonus) - popcount(cards)
+def _cards_of_follow(hand: np.uint64, row: int, place: int) -> np.uint64:
+    """Return the cards of the cheapest play of a group: the last of those that beat."""
+    if place < 7:
+        group = byte(hand, place) & 0x7F
+        return shift_left(np.uint64(TEAM_SETS[group, np.int64(TEAM_PLAYS[row, group]) - 1]), 8 * place)
+    group = column(hand, place - 7)
+    count = np.int64(NUMBER_PLAYS[row, place - 7, popcount(np.uint64(group))])
+    return shift_left(SPREAD[NUMBER_SETS[group, count - 1]], place - 7)
 
 
 @kernel
 def cheapest_play(view: View, hand: np.uint64) -> np.uint64:
     """Return the play of the lowest value that beats, then of the most cards, with cards of ``hand``; 0 if none."""
-    row = threshold(int(view["beat"]))
-    best = cheapest_riders(hand, row)
-    best_rank = follow_rank(best, 0) if best else _NOTHING
+    row = threshold(np.int64(view["beat"]))
+    best = _best_follow(hand, row)
+    rank, play = best >> 4, U0
+    if rank < NO_PLAY:
+        play = _cards_of_follow(hand, row, best & 15)
     hare = lowest(hand & HARES_ABOVE[row])
-    if hare and follow_rank(hare, 0) < best_rank:
-        best, best_rank = hare, follow_rank(hare, 0)
+    if hare and 8 * value_of(hare) - 1 < rank:
+        rank, play = 8 * value_of(hare) - 1, hare
     if may_add_jersey(view):
-        riders = cheapest_riders(hand, jersey_threshold(view))
-        if riders and follow_rank(riders, int(view["rules"]["jersey_bonus"])) < best_rank:
-            best = riders | JERSEY
-    return best
+        with_jersey = _best_follow(hand, jersey_threshold(view))
+        if with_jersey >> 4 < NO_PLAY and (with_jersey >> 4) + 8 * np.int64(view["rules"]["jersey_bonus"]) < rank:
+            play = _cards_of_follow(hand, jersey_threshold(view), with_jersey & 15) | JERSEY
+    return play
 
 
 @kernel
@@ -98,7 +106,7 @@ def least_useful_cards(hand: np.uint64, count: int) -> np.uint64:
 
 @kernel
 def _least_useful_card(hand: np.uint64) -> np.uint64:
-    best, best_size = U0, _NOTHING
+    best, best_size = U0, 1000
     rest = hand
     while rest:
         card = lowest(rest)
@@ -120,11 +128,11 @@ def _group_size(hand: np.uint64, position: int) -> int:
 @kernel
 def decide_beside_plays(view: View, stream: Stream) -> np.uint64:
     """Decide what is no play: targets and leaders at random, the least useful cards back, the reward forced."""
-    phase = int(view["phase"])
+    phase = np.int64(view["phase"])
     if phase == Phase.SWAP:
         return move_of(Kind.SWAP, np.uint64(uniform_opponent(view, stream)))
     if phase == Phase.GIVE:
-        return move_of(Kind.GIVE, least_useful_cards(view["hand"], int(view["swap_count"])))
+        return move_of(Kind.GIVE, least_useful_cards(view["hand"], np.int64(view["swap_count"])))
     if phase == Phase.NEXT_LEADER:
         return move_of(Kind.LEAD, np.uint64(uniform_opponent(view, stream)))
     return FORCE

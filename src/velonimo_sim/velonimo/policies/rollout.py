@@ -28,7 +28,7 @@ def points_by_greedy(state: State, seat: int, scratch: Scratch, chance: Stream) 
     """Play the col to its end with ``greedy`` in all seats and return the points of one seat."""
     while state["view"]["phase"] < Phase.COL_OVER:
         step(state, greedy(state["view"], scratch, chance), chance)
-    return int(state["view"]["points"][seat])
+    return np.int64(state["view"]["points"][seat])
 
 
 @kernel
@@ -67,7 +67,7 @@ def best_by_halving(view: View, actions: NDArray[np.uint64], n: int, budget: int
     states = np.empty(2, STATE)
     chances = np.empty(1, STREAM)
     scores = np.zeros(n, np.int64)
-    seat = int(view["seat"])
+    seat = np.int64(view["seat"])
     _shuffle(actions, n, stream)
     rounds = _rounds(n)
     while n > 1:
@@ -91,4 +91,4 @@ def rollout(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     n = legal_moves(view, actions)
     if n > len(actions):
         return decide_beside_plays(view, stream)
-    return best_by_halving(view, actions, n, int(scratch["parameters"][0]), scratch, stream)
+    return best_by_halving(view, actions, n, np.int64(scratch["parameters"][0]), scratch, stream)

@@ -15,17 +15,14 @@ from velonimo_sim.velonimo.view import Phase, View
 @kernel
 def uniform_opponent(view: View, stream: Stream) -> int:
     """Return a uniform seat among the others that still have cards."""
-    candidates = 0
-    for seat in range(view["players"]):
+    is_racing = np.int64(view["sizes"][view["seat"]] > 0)
+    k = below(stream, np.int64(view["racing"]) - is_racing)
+    seat = 0
+    while seat == view["seat"] or view["sizes"][seat] == 0 or k > 0:
         if seat != view["seat"] and view["sizes"][seat] > 0:
-            candidates += 1
-    k = below(stream, candidates)
-    for seat in range(view["players"]):
-        if seat != view["seat"] and view["sizes"][seat] > 0:
-            if k == 0:
-                return seat
             k -= 1
-    return 0
+        seat += 1
+    return seat
 
 
 @kernel
@@ -41,7 +38,7 @@ def uniform_cards(hand: np.uint64, count: int, stream: Stream) -> np.uint64:
 @kernel
 def _uniform_play(view: View, stream: Stream) -> np.uint64:
     plays = count_plays(view)
-    may_pass = int(view["phase"] == Phase.FOLLOW)
+    may_pass = np.int64(view["phase"] == Phase.FOLLOW)
     if plays == 0:
         return PASS
     k = below(stream, plays + may_pass)
@@ -50,7 +47,7 @@ def _uniform_play(view: View, stream: Stream) -> np.uint64:
 
 @kernel
 def _uniform_swap(view: View, stream: Stream) -> np.uint64:
-    if view["rules"]["tortoise_swap"] == SWAP_OPTIONAL and below(stream, int(view["racing"])) == 0:
+    if view["rules"]["tortoise_swap"] == SWAP_OPTIONAL and below(stream, np.int64(view["racing"])) == 0:
         return DECLINE
     return move_of(Kind.SWAP, np.uint64(uniform_opponent(view, stream)))
 
@@ -58,13 +55,13 @@ def _uniform_swap(view: View, stream: Stream) -> np.uint64:
 @kernel_as(POLICY)
 def uniform(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Choose uniformly among the legal moves, a pass being one of them."""
-    phase = int(view["phase"])
+    phase = np.int64(view["phase"])
     if phase <= Phase.FOLLOW:
         return _uniform_play(view, stream)
     if phase == Phase.SWAP:
         return _uniform_swap(view, stream)
     if phase == Phase.GIVE:
-        return move_of(Kind.GIVE, uniform_cards(view["hand"], int(view["swap_count"]), stream))
+        return move_of(Kind.GIVE, uniform_cards(view["hand"], np.int64(view["swap_count"]), stream))
     if phase == Phase.NEXT_LEADER:
         return move_of(Kind.LEAD, np.uint64(uniform_opponent(view, stream)))
     return KEEP if below(stream, 2) == 0 else FORCE
