@@ -1,0 +1,39 @@
+"""Velonimo by the million: an engine, bots, tournaments to Parquet, and games to play by hand.
+
+``import velonimo_sim`` loads nothing heavy; the names below load what they need when they are used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from velonimo_sim.errors import CorruptDataError as CorruptDataError
+    from velonimo_sim.errors import IllegalMoveError as IllegalMoveError
+    from velonimo_sim.errors import UsageError as UsageError
+    from velonimo_sim.velonimo.interactive import Game as Game
+    from velonimo_sim.velonimo.interactive import new_game as new_game
+    from velonimo_sim.velonimo.rules import RuleSet as RuleSet
+
+__version__ = "0.1.0"
+
+_PLACES = {
+    "CorruptDataError": "velonimo_sim.errors",
+    "IllegalMoveError": "velonimo_sim.errors",
+    "UsageError": "velonimo_sim.errors",
+    "Game": "velonimo_sim.velonimo.interactive",
+    "new_game": "velonimo_sim.velonimo.interactive",
+    "RuleSet": "velonimo_sim.velonimo.rules",
+}
+
+__all__ = ["CorruptDataError", "Game", "IllegalMoveError", "RuleSet", "UsageError", "__version__", "new_game"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used (PEP 562)."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_PLACES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -28,6 +28,10 @@ class CorruptDataError(ValueError):
     """Saved bytes, JSON or a game record that cannot be what it claims to be, or are of another version."""
 
 
+class BotError(RuntimeError):
+    """A bot that raised or broke the rules; the message names the game, the seat, the bot and the cause."""
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
     """Return the error for a name that does not exist: what exists, and the nearest match if there is one."""
     known = list(known)

@@ -30,7 +30,9 @@ DROMEDARIES = np.uint64(0x0002_0202_0202_0202)
 """All riders with the number 2 (V3)."""
 
 DECK_SIZE = 55
-DECK_POSITIONS = np.array([8 * team + i for team in range(7) for i in range(7)] + [8 * i + 7 for i in range(6)], np.uint8)
+DECK_POSITIONS = np.array(
+    [8 * team + i for team in range(7) for i in range(7)] + [8 * i + 7 for i in range(6)], np.uint8
+)
 """Bit position of each card of the unshuffled deck: riders by team and number, then hares; shape (55,)."""
 
 _TEXT_OF_POSITION = {8 * team + i: f"{TEAMS[team]}{i + 1}" for team in range(7) for i in range(7)} | {
@@ -49,7 +51,9 @@ def parse_card(text: str) -> np.uint64:
     """
     position = _POSITION_OF_TEXT.get(text)
     if position is None:
-        raise ValueError(f"unknown card {text!r}: cards are a letter of {TEAMS} with 1-7, and H25, H30, H35, H40, H45, H50")
+        raise ValueError(
+            f"unknown card {text!r}: cards are a letter of {TEAMS} with 1-7, and H25, H30, H35, H40, H45, H50"
+        )
     return np.uint64(1 << position)
 
 

@@ -1,4 +1,6 @@
-"""Whole games played by compiled bots, with one row per game and seat and one per game, col and seat."""
+"""Whole games played by compiled bots, with one row per game and seat and one per game, col and seat (``rows.py``)."""
+
+from collections.abc import Sequence
 
 import numpy as np
 from numba import from_dtype, types
@@ -6,54 +8,18 @@ from numpy.typing import NDArray
 
 from velonimo_sim._jit import kernel, kernel_as, pick
 from velonimo_sim.bits import popcount
+from velonimo_sim.errors import BotError
 from velonimo_sim.rng import BOT, CHANCE, STREAM, open_stream
 from velonimo_sim.velonimo.cards import HARES, TORTOISES
-from velonimo_sim.velonimo.legal import Refusal, refusal
+from velonimo_sim.velonimo.legal import REASONS, Refusal, refusal
 from velonimo_sim.velonimo.moves import JERSEY, PASS, Kind, kind_of, seat_of
+from velonimo_sim.velonimo.policies import Bot
 from velonimo_sim.velonimo.policies.base import POLICY, SCRATCH, PolicyFunction
-from velonimo_sim.velonimo.rules import MAX_PLAYERS
-from velonimo_sim.velonimo.state import STATE, State
-from velonimo_sim.velonimo.step import deal_col, place_of, step
+from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW
+from velonimo_sim.velonimo.rules import MAX_PLAYERS, RuleSet
+from velonimo_sim.velonimo.state import STATE, State, new_state
+from velonimo_sim.velonimo.step import deal_col, describe, place_of, step
 from velonimo_sim.velonimo.view import Phase
-
-GAME_ROW = np.dtype(
-    [
-        ("game_id", "i8"),  # index of the game in its run
-        ("deal_id", "i8"),  # index of the deal: games that share it were dealt the same cards
-        ("total", "i4"),  # points of the game
-        ("seating_id", "i2"),  # index of the seating: which bot sat where
-        ("seat", "i1"),  # 0 = starts col 1
-        ("bot", "i1"),  # index into the run's bots
-        ("place", "i1"),  # 1 = winner
-        ("won", "?"),
-        ("fault", "i1"),  # 0 = the bot kept to the rules
-    ],
-    align=True,
-)
-"""One row per game and seat."""
-
-COL_ROW = np.dtype(
-    [
-        ("game_id", "i8"),
-        ("hand", "u8"),  # cards dealt, as a word of cards.py
-        ("jersey_spent_on", "i4"),  # value of the play that the Jersey was added to, the bonus included; 0 = none
-        ("points", "i4"),  # points of this col
-        ("turns", "i2"),  # play-or-pass choices made
-        ("passes", "i2"),  # passes among them
-        ("swaps_made", "i2"),  # swaps as author
-        ("swaps_suffered", "i2"),  # swaps as victim
-        ("col", "i1"),  # 1 = first
-        ("seat", "i1"),
-        ("bot", "i1"),  # index into the run's bots
-        ("tortoises", "i1"),  # Tortoises dealt
-        ("hares", "i1"),  # hares dealt
-        ("out_order", "i1"),  # 1 = first to go out; the last one is numbered too
-        ("started", "?"),  # led the first attack of the col
-        ("wears_jersey", "?"),  # wore the Jersey in this col
-    ],
-    align=True,
-)
-"""One row per game, col and seat."""
 
 WHERE = np.dtype([("game", "i8"), ("move", "u8"), ("seat", "i4"), ("refusal", "i4")], align=True)
 """What is being played: game, seat to act and, where a bot broke the rules, its move and the ``Refusal``."""
@@ -248,3 +214,74 @@ def play_games(
         written += rows
         _fill_game_rows(game_rows, i * players, states[0], first_game + i, seating_id, seating)
     return written
+
+
+class Table:
+    """A table ready to play the games of a run: bots, rules, seatings and seed.
+
+    Parameters
+    ----------
+    bots : sequence of Bot
+        One a player.
+    rules : RuleSet
+        The options in force.
+    seatings : numpy.ndarray
+        dtype int8, shape (seatings, players): which bot sits in which seat; game g has seating g modulo their number.
+    seed : int
+        Root seed of all streams.
+
+    Raises
+    ------
+    UsageError
+        If the rules cannot be played by so many.
+    """
+
+    def __init__(self, bots: Sequence[Bot], rules: RuleSet, seatings: NDArray[np.int8], seed: int) -> None:
+        self.bots = tuple(bots)
+        self.seatings = seatings
+        self.seed = seed
+        self._start = np.array([new_state(len(bots), rules)])
+        functions = [bot.policy.function for bot in bots]
+        self._policies = tuple(functions + functions[:1] * (MAX_PLAYERS - len(bots)))
+
+    def play(self, first_game: int, games: int, game_rows: NDArray[np.void], col_rows: NDArray[np.void]) -> int:
+        """Play consecutive games and fill in their rows; may be called from several threads at once.
+
+        Returns
+        -------
+        int
+            Number of col rows written.
+
+        Raises
+        ------
+        BotError
+            If a bot raises or chooses what the rules refuse.
+        """
+        where = np.zeros(1, WHERE)
+        scratches = np.zeros(MAX_PLAYERS, SCRATCH)
+        for index, bot in enumerate(self.bots):
+            scratches[index] = bot.scratch()
+        try:
+            written = play_games(
+                self._policies,
+                scratches,
+                self._start,
+                self.seatings,
+                self.seed,
+                first_game,
+                games,
+                game_rows,
+                col_rows,
+                where,
+            )
+        except Exception as error:
+            raise self._fault(where[0], f"{type(error).__name__}: {error}") from error
+        if written < 0:
+            reason = REASONS[Refusal(int(where[0]["refusal"]))][1]
+            raise self._fault(where[0], f"chose {describe(where[0]['move'])}, which is illegal: {reason}")
+        return written
+
+    def _fault(self, where: np.void, cause: str) -> BotError:
+        game, seat = int(where["game"]), int(where["seat"])
+        bot = self.bots[self.seatings[game % len(self.seatings), seat]]
+        return BotError(f"game {game}, seat {seat}, bot {bot.text}: {cause}")

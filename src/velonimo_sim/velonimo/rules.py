@@ -12,6 +12,9 @@ from velonimo_sim.velonimo.cards import DECK_SIZE
 RULES_VERSION = 1
 """Goes up whenever the same moves lead to another game; written into every results file."""
 
+DEAL_VERSION = 1
+"""Goes up whenever the same seed deals other cards or draws other chances; written into every results file."""
+
 MIN_PLAYERS = 2
 MAX_PLAYERS = 5
 MAX_COLS = 10
@@ -188,7 +191,7 @@ class RuleSet:
         """
         check_players(players)
         if players * self.hand_size > DECK_SIZE:
-            raise _impossible("hand_size", self.hand_size, f"an integer 1-{DECK_SIZE // players} with {players} players")
+            raise _impossible("hand_size", self.hand_size, f"1-{DECK_SIZE // players} with {players} players")
         record = np.zeros(1, RULES)[0]
         record["col_values"][: len(self.col_values)] = self.col_values
         record["duel_target"] = self.duel_target or 0
@@ -198,7 +201,6 @@ class RuleSet:
         for name, allowed in _CHOICES.items():
             record[name] = allowed.index(getattr(self, name))
         return record
-
 
     @classmethod
     def from_record(cls, record: np.void) -> Self:

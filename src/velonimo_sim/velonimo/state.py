@@ -22,7 +22,11 @@ STATE = np.dtype(
     [
         ("view", VIEW),  # what the seat to act sees; with nobody to act: the public facts, seat NOBODY
         ("hands", "u8", (MAX_PLAYERS,)),  # by seat: cards in hand
-        ("known", "u8", (MAX_PLAYERS, MAX_PLAYERS)),  # [viewer, holder]: cards that viewer knows to be in that hand (V22)
+        (
+            "known",
+            "u8",
+            (MAX_PLAYERS, MAX_PLAYERS),
+        ),  # [viewer, holder]: cards that viewer knows to be in that hand (V22)
         ("pile", "u1", (56,)),  # duel: bit positions of the cards to draw; the next is at pile_size - 1; 0 beyond
     ],
     align=True,

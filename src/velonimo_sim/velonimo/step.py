@@ -25,9 +25,6 @@ from velonimo_sim.velonimo.rules import (
 from velonimo_sim.velonimo.state import State, show_turn
 from velonimo_sim.velonimo.view import NOBODY, Phase, View
 
-DEAL_VERSION = 1
-"""Goes up whenever the same seed deals other cards; written into every results file."""
-
 
 @kernel
 def deal_col(state: State, stream: Stream) -> None:
@@ -375,7 +372,9 @@ def lay_out_col(state: State, hands: Sequence[Sequence[str]], pile: Sequence[str
     try:
         parse_cards([card for cards in (*hands, pile) for card in cards])
         words = [parse_cards(hand) for hand in hands]
-        positions: NDArray[np.uint8] = np.array([lowest_index(parse_cards([card])) for card in reversed(pile)], np.uint8)
+        positions: NDArray[np.uint8] = np.array(
+            [lowest_index(parse_cards([card])) for card in reversed(pile)], np.uint8
+        )
     except ValueError as error:
         raise UsageError(f"deal: {error}") from None
     if players > 2 and len(positions):
@@ -403,7 +402,9 @@ def deal(state: State, seed: int, index: int = 0) -> None:
     deal_col(state, new_stream(seed, index, int(state["view"]["col"])))
 
 
-def apply(state: State, move: int | np.uint64, chance: Stream | None = None, taken: Sequence[str] | None = None) -> None:
+def apply(
+    state: State, move: int | np.uint64, chance: Stream | None = None, taken: Sequence[str] | None = None
+) -> None:
     """Make a move if it is legal.
 
     Parameters

@@ -108,10 +108,7 @@ def _spread() -> NDArray[np.uint64]:
 
 def _hares_above() -> NDArray[np.uint64]:
     return np.array(
-        [
-            sum(1 << (8 * i + 7) for i, value in enumerate(HARE_VALUES) if value > beat)
-            for beat in range(TOP_VALUE + 1)
-        ],
+        [sum(1 << (8 * i + 7) for i, value in enumerate(HARE_VALUES) if value > beat) for beat in range(TOP_VALUE + 1)],
         np.uint64,
     )
 

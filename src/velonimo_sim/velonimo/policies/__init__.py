@@ -1,23 +1,60 @@
-"""The bots of Velonimo: one file a bot, listed here; a bot's text is ``name`` or ``name:key=value,key=value``."""
+"""The bots of Velonimo: one file a bot, listed here; a bot's text is ``name`` or ``name:key=value,key=value``.
+
+A bot is compiled when it is first asked for its function, not when it is listed.
+"""
 
 from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from velonimo_sim.errors import UsageError, unknown_name
-from velonimo_sim.velonimo.policies.base import SCRATCH, Parameter, Policy
-from velonimo_sim.velonimo.policies.greedy import greedy
-from velonimo_sim.velonimo.policies.hold_hares import hold_hares
-from velonimo_sim.velonimo.policies.rollout import PLAYOUTS, rollout
-from velonimo_sim.velonimo.policies.uniform import uniform
+
+if TYPE_CHECKING:
+    from velonimo_sim.velonimo.policies.base import PolicyFunction
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An integer that a bot's text may set, as in ``rollout:n=50``."""
+
+    name: str
+    default: int
+    low: int
+    high: int
+    help: str
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A bot as it is registered: ``place`` is the file of this folder and the function in it."""
+
+    name: str
+    place: str
+    help: str
+    parameters: tuple[Parameter, ...] = ()
+
+    @property
+    def function(self) -> "PolicyFunction":
+        """The compiled function of the bot."""
+        module, _, function = self.place.partition(":")
+        loaded: PolicyFunction = getattr(import_module(f"{__name__}.{module}"), function)
+        return loaded
+
 
 POLICIES = {
     policy.name: policy
     for policy in (
-        Policy("random", uniform, "uniform over the legal moves"),
-        Policy("greedy", greedy, "plays whenever it can, as cheaply as it can"),
-        Policy("hold-hares", hold_hares, "as greedy, keeping the hares for the end"),
-        Policy("rollout", rollout, "flat Monte Carlo with greedy playouts", (PLAYOUTS,)),
+        Policy("random", "uniform:uniform", "uniform over the legal moves"),
+        Policy("greedy", "greedy:greedy", "plays whenever it can, as cheaply as it can"),
+        Policy("hold-hares", "hold_hares:hold_hares", "as greedy, keeping the hares for the end"),
+        Policy(
+            "rollout",
+            "rollout:rollout",
+            "flat Monte Carlo with greedy playouts",
+            (Parameter("n", 200, 1, 1_000_000, "playouts a decision; every legal action gets at least one"),),
+        ),
     )
 }
 """Every bot by its name."""
@@ -42,6 +79,8 @@ class Bot:
 
     def scratch(self) -> np.void:
         """Return fresh working memory for the bot, of dtype ``SCRATCH``."""
+        from velonimo_sim.velonimo.policies.base import SCRATCH
+
         scratch = np.zeros(1, SCRATCH)[0]
         scratch["parameters"][: len(self.values)] = self.values
         return scratch
@@ -59,15 +98,15 @@ def parse_bot(text: str) -> Bot:
     if name not in POLICIES:
         raise unknown_name("bot", name, POLICIES)
     policy = POLICIES[name]
+    parameters = {parameter.name: parameter for parameter in policy.parameters}
     values = {parameter.name: parameter.default for parameter in policy.parameters}
-    for setting in filter(None, settings.split(",")):
+    for setting in settings.split(",") if settings else ():
         key, _, value = setting.partition("=")
-        if key not in values:
-            if not values:
-                raise UsageError(f"bot {name!r} has no parameters, so {setting!r} cannot be set")
-            raise unknown_name(f"parameter of bot {name}", key, values)
-        parameter = next(parameter for parameter in policy.parameters if parameter.name == key)
-        values[key] = _read_parameter(name, parameter, value)
+        if not parameters:
+            raise UsageError(f"bot {name} has no parameters, so {setting!r} cannot be set")
+        if key not in parameters:
+            raise unknown_name(f"parameter of bot {name}", key, parameters)
+        values[key] = _read_parameter(name, parameters[key], value)
     return Bot(policy, tuple(values.values()))
 
 

@@ -5,7 +5,6 @@ scratch record, and draws its random numbers from its own stream.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,11 +13,9 @@ from numba import from_dtype, types
 from velonimo_sim.rng import STREAM
 from velonimo_sim.velonimo.view import VIEW
 
-MAX_PARAMETERS = 8
-
 SCRATCH = np.dtype(
     [
-        ("parameters", "f8", (MAX_PARAMETERS,)),  # values of the bot's parameters, in the order of their declaration
+        ("parameters", "f8", (8,)),  # values of the bot's parameters, in the order of their declaration
         ("moves", "u8", (4096,)),  # room for a list of legal moves
     ],
     align=True,
@@ -32,24 +29,3 @@ POLICY = types.uint64(from_dtype(VIEW), from_dtype(SCRATCH), from_dtype(STREAM))
 """The signature of every compiled policy."""
 
 PolicyFunction: TypeAlias = Callable[[Any, Any, Any], np.uint64]
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """An integer that a bot's text may set, as in ``rollout:n=50``."""
-
-    name: str
-    default: int
-    low: int
-    high: int
-    help: str
-
-
-@dataclass(frozen=True)
-class Policy:
-    """A compiled bot as it is registered."""
-
-    name: str
-    function: PolicyFunction
-    help: str
-    parameters: tuple[Parameter, ...] = ()

@@ -14,13 +14,11 @@ from velonimo_sim._jit import kernel, kernel_as
 from velonimo_sim.rng import STREAM, Stream, below, next_word
 from velonimo_sim.velonimo.determinize import determinize_into
 from velonimo_sim.velonimo.legal import legal_moves
-from velonimo_sim.velonimo.policies.base import POLICY, Parameter, Scratch
+from velonimo_sim.velonimo.policies.base import POLICY, Scratch
 from velonimo_sim.velonimo.policies.greedy import decide_beside_plays, greedy
 from velonimo_sim.velonimo.state import STATE, State
 from velonimo_sim.velonimo.step import step
 from velonimo_sim.velonimo.view import Phase, View
-
-PLAYOUTS = Parameter("n", 200, 1, 1_000_000, "playouts a decision; every legal action gets at least one")
 
 
 @kernel
@@ -62,7 +60,9 @@ def _rounds(n: int) -> int:
 
 
 @kernel
-def best_by_halving(view: View, actions: NDArray[np.uint64], n: int, budget: int, scratch: Scratch, stream: Stream) -> np.uint64:
+def best_by_halving(
+    view: View, actions: NDArray[np.uint64], n: int, budget: int, scratch: Scratch, stream: Stream
+) -> np.uint64:
     """Return the action that sequential halving finds best among the first ``n`` of ``actions``, which it reorders."""
     states = np.empty(2, STATE)
     chances = np.empty(1, STREAM)

@@ -1,0 +1,41 @@
+"""What the commands of the package share: how a user's mistake is said."""
+
+import argparse
+import sys
+from typing import NoReturn
+
+from velonimo_sim.errors import UsageError
+
+EXIT_FAULT = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """A parser that raises a ``UsageError`` instead of printing its usage and leaving."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what is wrong with the arguments."""
+        raise UsageError(message)
+
+
+def integer_in(low: int, high: int, name: str, text: str) -> int:
+    """Return the integer that an option's text gives.
+
+    Raises
+    ------
+    UsageError
+        If it is none, or out of range.
+    """
+    try:
+        value = int(text)
+    except ValueError:
+        value = low - 1
+    if not low <= value <= high:
+        raise UsageError(f"{name} {text}: allowed is an integer {low}-{high}")
+    return value
+
+
+def say(command: str, message: object) -> None:
+    """Print one line for people on stderr."""
+    print(f"{command}: {message}", file=sys.stderr, flush=True)

@@ -1,0 +1,89 @@
+"""The single list of games: all that the runner, the records and the commands know of a game."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from velonimo_sim.velonimo import policies, rows
+from velonimo_sim.velonimo.rules import DEAL_VERSION, RULES_VERSION, RuleSet, check_players
+
+
+class BotLike(Protocol):
+    """A bot with its parameters set."""
+
+    @property
+    def text(self) -> str:
+        """The text that describes the bot."""
+
+
+class TableLike(Protocol):
+    """A table that plays the games of a run."""
+
+    def play(self, first_game: int, games: int, game_rows: NDArray[np.void], col_rows: NDArray[np.void]) -> int:
+        """Play consecutive games, fill in their rows and return the number of col rows."""
+
+
+@dataclass(frozen=True)
+class GameSpec:
+    """One game of the house.
+
+    Parameters
+    ----------
+    name : str
+        As commands and results files call it.
+    rules_version, deal_version : int
+        Versions of the rules and of what a seed deals.
+    rule_set : type
+        The class of its rule options.
+    check_players : callable
+        Raises a ``UsageError`` unless the game can be played by so many.
+    parse_bot : callable
+        Reads a bot's text.
+    default_bots : tuple of str
+        Bots of a tournament for which none are named; the first for as many players as there are.
+    game_row, col_row : numpy.dtype
+        Columns of the two kinds of rows.
+    most_col_rows : callable
+        The most col rows of one game, from rules and players.
+    open_table : callable
+        Makes a table from bots, rules, seatings and seed; compiles what is not compiled yet.
+    """
+
+    name: str
+    rules_version: int
+    deal_version: int
+    rule_set: type[RuleSet]
+    check_players: Callable[[int], None]
+    parse_bot: Callable[[str], BotLike]
+    default_bots: tuple[str, ...]
+    game_row: np.dtype[np.void]
+    col_row: np.dtype[np.void]
+    most_col_rows: Callable[[RuleSet, int], int]
+    open_table: Callable[[Sequence[Any], RuleSet, NDArray[np.int8], int], TableLike]
+
+
+def _open_velonimo_table(bots: Sequence[Any], rules: RuleSet, seatings: NDArray[np.int8], seed: int) -> TableLike:
+    from velonimo_sim.velonimo.playout import Table
+
+    return Table(bots, rules, seatings, seed)
+
+
+GAMES = {
+    "velonimo": GameSpec(
+        name="velonimo",
+        rules_version=RULES_VERSION,
+        deal_version=DEAL_VERSION,
+        rule_set=RuleSet,
+        check_players=check_players,
+        parse_bot=policies.parse_bot,
+        default_bots=("greedy", "hold-hares", "rollout:n=50", "random", "greedy"),
+        game_row=rows.GAME_ROW,
+        col_row=rows.COL_ROW,
+        most_col_rows=rows.most_col_rows,
+        open_table=_open_velonimo_table,
+    ),
+}
+"""Every game by its name."""

@@ -1,0 +1,180 @@
+"""What a run leaves on disk: Parquet shards of one documented schema, and the manifest ``run.json``.
+
+A shard is written under a name that begins with ``_``, synced and renamed, so that a file with a final name is always
+whole. The columns of the two kinds of rows are those of the game's ``rows.py``; ``bot`` is a dictionary of the bots' texts.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from velonimo_sim.errors import UsageError
+from velonimo_sim.match import Chunk
+
+SCHEMA_VERSION = 1
+"""Goes up whenever a column changes; written into every Parquet file and into ``run.json``."""
+
+SHARD_GAMES = 20_000
+"""Games of a full shard."""
+SHARD_SECONDS = 60.0
+"""After so long a shard is closed with the games that it has, so that slow bots too leave readable files."""
+
+MANIFEST = "run.json"
+_KINDS = ("games", "cols")
+
+
+def arrow_schema(row: np.dtype[np.void]) -> pa.Schema:
+    """Return the Arrow schema of a kind of rows: its columns in order, none of them ever null."""
+    names = row.names or ()
+    return pa.schema(
+        [
+            pa.field(
+                name,
+                pa.dictionary(pa.int8(), pa.string()) if name == "bot" else pa.from_numpy_dtype(row[name]),
+                nullable=False,
+            )
+            for name in names
+        ],
+        metadata={"velonimo_sim_schema": str(SCHEMA_VERSION)},
+    )
+
+
+def _to_batch(rows: NDArray[np.void], schema: pa.Schema, bots: pa.Array) -> pa.RecordBatch:
+    """Copy rows into columns."""
+    columns = []
+    for name in schema.names:
+        column = pa.array(np.ascontiguousarray(rows[name]))
+        columns.append(pa.DictionaryArray.from_arrays(column, bots) if name == "bot" else column)
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _write_options(schema: pa.Schema) -> dict[str, Any]:
+    """Return how a table is compressed.
+
+    Byte-stream split before zstd is both the fastest and the smallest for the narrow integers of the rows; statistics are
+    kept where a reader can skip by them.
+    """
+    split = [field.name for field in schema if pa.types.is_integer(field.type)]
+    return {
+        "compression": "zstd",
+        "compression_level": 1,
+        "use_dictionary": ["bot"],
+        "column_encoding": dict.fromkeys(split, "BYTE_STREAM_SPLIT"),
+        "write_statistics": ["game_id"],
+    }
+
+
+@contextmanager
+def _renamed_when_whole(path: Path) -> Iterator[Path]:
+    """Give a ``_`` name beside ``path`` to write to; sync and rename it when the block ends well, else remove it."""
+    partial = path.with_name("_" + path.name)
+    try:
+        yield partial
+        with partial.open("rb+") as file:
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+class RunFolder:
+    """The folder of one run: takes chunks, writes shards.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The folder, made by ``create_run_folder``.
+    rows : sequence of numpy.dtype
+        The game's two kinds of rows: games, cols.
+    bots : sequence of str
+        Texts of the bots.
+    """
+
+    def __init__(self, path: Path, rows: Sequence[np.dtype[np.void]], bots: Sequence[str]) -> None:
+        self.path = path
+        self.games = 0
+        self._schemas = [arrow_schema(row) for row in rows]
+        self._bots = pa.array(list(bots), pa.string())
+        self._batches: tuple[list[pa.RecordBatch], ...] = ([], [])
+        self._first_game = 0
+        self._shard_games = 0
+        self._opened = time.monotonic()
+
+    def add(self, chunk: Chunk) -> None:
+        """Take the rows of a chunk; write a shard when there are enough of them or enough time has passed."""
+        for batches, rows, schema in zip(self._batches, (chunk.game_rows, chunk.col_rows), self._schemas, strict=True):
+            batches.append(_to_batch(rows, schema, self._bots))
+        self._shard_games += chunk.games
+        if self._shard_games >= SHARD_GAMES or time.monotonic() - self._opened > SHARD_SECONDS:
+            self.close_shard()
+
+    def close_shard(self) -> None:
+        """Write what has been taken since the last shard; nothing if there is nothing.
+
+        Both files are complete on disk before either gets its name.
+        """
+        if self._shard_games:
+            with ExitStack() as stack:
+                for kind, batches, schema in zip(_KINDS, self._batches, self._schemas, strict=True):
+                    path = self.path / f"{kind}-{self._first_game:010d}.parquet"
+                    table = pa.Table.from_batches(batches, schema)
+                    partial = stack.enter_context(_renamed_when_whole(path))
+                    pq.write_table(table, partial, row_group_size=len(table), **_write_options(schema))
+            self.games += self._shard_games
+            self._first_game += self._shard_games
+            self._shard_games = 0
+            self._batches = ([], [])
+        self._opened = time.monotonic()
+
+    def write_manifest(self, manifest: dict[str, Any]) -> None:
+        """Write ``run.json``, in one piece as the shards are."""
+        with _renamed_when_whole(self.path / MANIFEST) as partial:
+            partial.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+def create_run_folder(path: Path, overwrite: bool) -> None:
+    """Make the folder of a run and see that it can be written to, before anything is played.
+
+    Raises
+    ------
+    UsageError
+        If the folder exists and may not be overwritten, holds what no run wrote, or cannot be written to.
+    """
+    try:
+        if path.exists():
+            _clear_run_folder(path, overwrite)
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / "_probe"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise UsageError(f"--out {path}: cannot be written ({error.strerror})") from None
+
+
+def _clear_run_folder(path: Path, overwrite: bool) -> None:
+    if not overwrite:
+        raise UsageError(f"--out {path}: exists; name another folder, or allow --overwrite")
+    if not path.is_dir():
+        raise UsageError(f"--out {path}: is not a folder")
+    entries = sorted(path.iterdir())
+    for entry in entries:
+        if not _is_run_file(entry):
+            raise UsageError(f"--out {path}: holds {entry.name}, which no run wrote; it is not overwritten")
+    for entry in entries:
+        entry.unlink()
+
+
+def _is_run_file(entry: Path) -> bool:
+    name = entry.name.removeprefix("_")
+    is_shard = name.endswith(".parquet") and name.split("-")[0] in _KINDS
+    return entry.is_file() and (is_shard or name == MANIFEST)

@@ -1,0 +1,298 @@
+"""``python -m velonimo_sim.tournament``: plays a tournament, leaves Parquet, prints who won.
+
+Without arguments four bots play a short tournament of 4-player games.
+"""
+
+import argparse
+import json
+import platform
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from velonimo_sim import __version__
+from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, OneLineParser, integer_in, say
+from velonimo_sim.errors import BotError, UsageError
+from velonimo_sim.game import GAMES, BotLike, GameSpec
+from velonimo_sim.match import Match, available_cores, rotated_seatings
+from velonimo_sim.progress import GamesProgress
+from velonimo_sim.records import SCHEMA_VERSION, RunFolder, create_run_folder
+from velonimo_sim.summary import Tally
+from velonimo_sim.velonimo.rules import RuleSet
+
+COMMAND = "velonimo_sim.tournament"
+DEFAULT_GAMES = 1_000
+MAX_GAMES = 10**12
+MAX_WORKERS = 1_024
+DEFAULT_FOLDER = "velonimo-run"
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """What a tournament is, apart from where it is written and how many cores play it.
+
+    Parameters
+    ----------
+    game : GameSpec
+        The game played.
+    bots : tuple of bots
+        One a seat; seats rotate from game to game.
+    games : int
+        Number of games.
+    seed : int
+        Root seed.
+    rules : RuleSet
+        The options in force.
+    """
+
+    game: GameSpec
+    bots: tuple[BotLike, ...]
+    games: int
+    seed: int
+    rules: RuleSet
+
+    def manifest(self) -> dict[str, Any]:
+        """Return everything that is needed to repeat the run."""
+        from velonimo_sim._jit import source_hash
+
+        versions = {"python": platform.python_version(), "velonimo_sim": __version__}
+        versions |= {name: version(name) for name in ("numpy", "numba", "pyarrow")}
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "game": self.game.name,
+            "rules_version": self.game.rules_version,
+            "deal_version": self.game.deal_version,
+            "players": len(self.bots),
+            "bots": [bot.text for bot in self.bots],
+            "games": self.games,
+            "seed": self.seed,
+            "seating": "game g has seating g modulo players; in seating k bot b sits in seat (b + k) modulo players",
+            "starter": "seat 0 starts col 1",
+            "rules": self.rules.to_dict(),
+            "source_hash": source_hash(),
+            "versions": versions,
+        }
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a tournament ended."""
+
+    tally: Tally
+    seconds: float
+    status: str
+    cause: str = ""
+
+
+class StopRequest:
+    """Remembers that the user asked to stop, until a moment at which nothing is half done."""
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+
+    @contextmanager
+    def heeded(self) -> Iterator[None]:
+        """Take Ctrl-C and SIGTERM as requests to stop; a second one stops at once."""
+        before = {number: signal.signal(number, self._note) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _note(self, number: int, frame: object) -> None:
+        if self.signal is not None:
+            raise KeyboardInterrupt
+        self.signal = number
+
+
+def run(tournament: Tournament, out: Path, workers: int, quiet: bool = True) -> Outcome:
+    """Play a tournament into a folder made by ``create_run_folder``.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        What to play.
+    out : pathlib.Path
+        Where the shards and the manifest go.
+    workers : int
+        Number of threads that play.
+    quiet : bool
+        Show no progress.
+
+    Returns
+    -------
+    Outcome
+        With status ``finished``, ``interrupted`` or ``failed``; what was played until then is in the folder.
+    """
+    game, players = tournament.game, len(tournament.bots)
+    texts = [bot.text for bot in tournament.bots]
+    folder = RunFolder(out, (game.game_row, game.col_row), texts)
+    manifest = tournament.manifest()
+    folder.write_manifest(manifest | {"status": "running", "games_written": 0})
+    tally, stop = Tally(texts), StopRequest()
+    status, cause = "finished", ""
+    table = game.open_table(tournament.bots, tournament.rules, rotated_seatings(players), tournament.seed)
+    match = Match(game, table, players, game.most_col_rows(tournament.rules, players))
+    began = time.perf_counter()
+    with stop.heeded(), GamesProgress(tournament.games, quiet) as progress:
+        chunks = match.chunks(tournament.games, workers)
+        try:
+            for chunk in chunks:
+                folder.add(chunk)
+                tally.add(chunk)
+                progress.advance(chunk.games)
+                if stop.signal is not None:
+                    status = "interrupted"
+                    break
+        except (BotError, OSError) as error:
+            status, cause = "failed", _cause(error, folder, tally)
+        chunks.close()
+        try:
+            folder.close_shard()
+            folder.write_manifest(manifest | {"status": status, "cause": cause, "games_written": folder.games})
+        except OSError as error:
+            status, cause = "failed", cause or _cause(error, folder, tally)
+    return Outcome(tally, time.perf_counter() - began, status, cause)
+
+
+def _cause(error: Exception, folder: RunFolder, tally: Tally) -> str:
+    if isinstance(error, BotError):
+        return str(error)
+    return f"after game {tally.games - 1}: {folder.path}: {error.strerror if isinstance(error, OSError) else error}"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = OneLineParser(
+        prog=f"python -m {COMMAND}", description="Play a tournament of Velonimo and leave its games as Parquet."
+    )
+    parser.add_argument("--players", metavar="N", help="players at the table, 2-5 (default: one a bot, or 4)")
+    parser.add_argument(
+        "--bots", nargs="+", metavar="BOT", help="one a seat, such as: greedy hold-hares rollout:n=50 random"
+    )
+    parser.add_argument(
+        "--games", metavar="N", default=str(DEFAULT_GAMES), help="number of games (default: %(default)s)"
+    )
+    parser.add_argument("--seed", metavar="N", default="0", help="root seed of all chance (default: %(default)s)")
+    parser.add_argument("--workers", metavar="N", help="threads that play (default: one a core)")
+    parser.add_argument("--rules", metavar="PRESET", default="official", help="official or bga (default: %(default)s)")
+    parser.add_argument(
+        "--rule", action="append", default=[], metavar="OPTION=VALUE", help="change one rule option; may be repeated"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, help=f"folder for the files (default: {DEFAULT_FOLDER}, or the next free)"
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace the run in the folder")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    return parser
+
+
+def _read_rules(preset: str, settings: Sequence[str]) -> RuleSet:
+    options = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise UsageError(f"--rule {setting}: allowed is OPTION=VALUE, such as tortoise_swap=off")
+        options[name] = value
+    return RuleSet.preset(preset).with_options(options)
+
+
+def _read_tournament(options: argparse.Namespace) -> Tournament:
+    game = GAMES["velonimo"]
+    seats = len(options.bots) if options.bots else 4
+    if options.players is not None:
+        seats = integer_in(-(10**9), 10**9, "--players", options.players)
+    game.check_players(seats)
+    texts = options.bots or game.default_bots[:seats]
+    bots = tuple(game.parse_bot(text) for text in texts)
+    if len(bots) != seats:
+        raise UsageError(f"--bots names {len(bots)} bots: allowed is one a seat, {seats} with {seats} players")
+    rules = _read_rules(options.rules, options.rule)
+    rules.to_record(seats)
+    games = integer_in(1, MAX_GAMES, "--games", options.games)
+    return Tournament(game, bots, games, integer_in(0, 2**63 - 1, "--seed", options.seed), rules)
+
+
+def _next_free_folder() -> Path:
+    number, path = 1, Path(DEFAULT_FOLDER)
+    while path.exists():
+        number += 1
+        path = Path(f"{DEFAULT_FOLDER}-{number}")
+    return path
+
+
+def _print_result(tournament: Tournament, outcome: Outcome, out: Path, as_json: bool) -> None:
+    games = outcome.tally.games
+    rate = games / outcome.seconds if outcome.seconds else 0.0
+    if as_json:
+        result = {
+            "status": outcome.status,
+            "cause": outcome.cause,
+            "games": games,
+            "seconds": outcome.seconds,
+            "games_per_second": rate,
+            "out": str(out),
+            "players": len(tournament.bots),
+            "seed": tournament.seed,
+            "bots": outcome.tally.table(),
+        }
+        print(json.dumps(result))
+        return
+    table = Table(title=None, box=None, pad_edge=False)
+    table.add_column("bot")
+    for heading in ("games", "wins %", "95 % interval", "mean points", "mean place"):
+        table.add_column(heading, justify="right")
+    for row in outcome.tally.table() if games else ():
+        table.add_row(
+            row["bot"],
+            f"{row['games']:,}",
+            f"{100 * row['win_share']:.2f}",
+            f"{100 * row['low']:.2f} - {100 * row['high']:.2f}",
+            f"{row['mean_points']:.3f}",
+            f"{row['mean_place']:.3f}",
+        )
+    console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+    console.print(table)
+    print(f"{games:,} games in {outcome.seconds:.1f} s, {rate:,.0f} games/s")
+    print(f"files: {out}/games-*.parquet, {out}/cols-*.parquet, {out}/run.json")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    try:
+        options = _parser().parse_args(arguments)
+        tournament = _read_tournament(options)
+        workers = (
+            available_cores() if options.workers is None else integer_in(1, MAX_WORKERS, "--workers", options.workers)
+        )
+        out = options.out or _next_free_folder()
+        create_run_folder(out, options.overwrite)
+        outcome = run(tournament, out, workers, options.quiet)
+    except UsageError as error:
+        say(COMMAND, error)
+        return EXIT_USAGE
+    except KeyboardInterrupt:
+        say(COMMAND, "interrupted before a game was recorded")
+        return EXIT_INTERRUPTED
+    _print_result(tournament, outcome, out, options.json)
+    if outcome.status == "failed":
+        say(COMMAND, f"stopped: {outcome.cause}; {outcome.tally.games:,} games are safe in {out}")
+        return EXIT_FAULT
+    if outcome.status == "interrupted":
+        say(COMMAND, f"interrupted: {outcome.tally.games:,} of {tournament.games:,} games are in {out}")
+        return EXIT_INTERRUPTED
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
