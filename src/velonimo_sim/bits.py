@@ -19,12 +19,10 @@ _WRAP = (1 << 64) - 1
 
 if INTERPRETED:
 
-    def popcount(word: np.uint64) -> int:
-        """Return the number of set bits, 0-64."""
+    def _count_bits(word: np.uint64) -> int:
         return int(word).bit_count()
 
-    def lowest_index(word: np.uint64) -> int:
-        """Return the position of the lowest set bit, 0-63; 64 for the word 0."""
+    def _trailing_zeros(word: np.uint64) -> int:
         value = int(word)
         return (value & -value).bit_length() - 1 if value else 64
 
@@ -39,18 +37,14 @@ if INTERPRETED:
 else:
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def popcount(typing_context: Any, word: Any) -> Any:
-        """Return the number of set bits, 0-64."""
-
+    def _count_bits(typing_context: Any, word: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return builder.ctpop(arguments[0])
 
         return types.int64(types.uint64), generate
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def lowest_index(typing_context: Any, word: Any) -> Any:
-        """Return the position of the lowest set bit, 0-63; 64 for the word 0."""
-
+    def _trailing_zeros(typing_context: Any, word: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             zero_is_64 = context.get_constant(types.boolean, False)
             return builder.cttz(arguments[0], zero_is_64)
@@ -66,6 +60,27 @@ else:
     def multiply(a: np.uint64, b: np.uint64) -> np.uint64:
         """Return ``a * b`` modulo 2**64."""
         return a * b
+
+
+@kernel
+def integer(value: Any) -> int:
+    """Return a field or element as a signed 64-bit integer.
+
+    Unsigned fields mixed with literals would be compared and returned as ``float64``.
+    """
+    return int(np.int64(value))
+
+
+@kernel
+def popcount(word: np.uint64) -> int:
+    """Return the number of set bits, 0-64."""
+    return _count_bits(word)
+
+
+@kernel
+def lowest_index(word: np.uint64) -> int:
+    """Return the position of the lowest set bit, 0-63; 64 for the word 0."""
+    return _trailing_zeros(word)
 
 
 @kernel
@@ -109,7 +124,7 @@ def nth(word: np.uint64, k: int) -> np.uint64:
 @kernel
 def byte(word: np.uint64, index: int) -> int:
     """Return byte ``index`` of the word, 0-255; byte 0 holds the lowest bits."""
-    return np.int64((np.uint64(word) >> np.uint64(8 * index)) & np.uint64(0xFF))
+    return integer((np.uint64(word) >> np.uint64(8 * index)) & np.uint64(0xFF))
 
 
 @kernel
@@ -117,7 +132,7 @@ def column(word: np.uint64, index: int) -> int:
     """Return bit ``index`` of each of the bytes 0-6, gathered in 7 bits: bit c comes from byte c."""
     spaced = (np.uint64(word) >> np.uint64(index)) & np.uint64(0x0001_0101_0101_0101)
     # Multiplied, bit 8c lands on 49 + c: the partner of 8c is 49 - 7c, and no two products collide.
-    return np.int64(multiply(spaced, np.uint64(0x0002_0408_1020_4080)) >> np.uint64(49)) & 0x7F
+    return integer(multiply(spaced, np.uint64(0x0002_0408_1020_4080)) >> np.uint64(49)) & 0x7F
 
 
 @kernel

@@ -1,7 +1,9 @@
 """What the commands of the package share: how a user's mistake is said."""
 
 import argparse
+import os
 import sys
+from collections.abc import Callable
 from typing import NoReturn
 
 from velonimo_sim.errors import UsageError
@@ -39,3 +41,14 @@ def integer_in(low: int, high: int, name: str, text: str) -> int:
 def say(command: str, message: object) -> None:
     """Print one line for people on stderr."""
     print(f"{command}: {message}", file=sys.stderr, flush=True)
+
+
+def leave_with(main: Callable[[], int]) -> NoReturn:
+    """Run a command and leave with its exit status; a reader that closes the pipe early is no fault."""
+    try:
+        status = main()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = EXIT_FAULT
+    sys.exit(status)

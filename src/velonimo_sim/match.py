@@ -6,7 +6,7 @@ The compiled loops release the interpreter's lock, so threads of one process use
 import os
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -75,10 +75,11 @@ class Match:
     def __init__(self, game: GameSpec, table: TableLike, players: int, most_col_rows: int) -> None:
         self.table = table
         self.players = players
-        self._new_buffers = lambda: _Buffers(game, players, most_col_rows)
+        self._game = game
+        self._most_col_rows = most_col_rows
         self._seconds_per_game = 0.0
 
-    def chunks(self, games: int, workers: int) -> Iterator[Chunk]:
+    def chunks(self, games: int, workers: int) -> Generator[Chunk, None, None]:
         """Play games 0 to ``games - 1`` on several threads and yield their rows in the order of the games.
 
         When the iterator is closed, chunks under way are played to their end and dropped.
@@ -89,7 +90,7 @@ class Match:
             If a bot fails; all chunks before the one it happened in have then been yielded.
         """
         pending: deque[tuple[Future[Chunk], _Buffers]] = deque()
-        spare = [self._new_buffers() for _ in range(workers + 1)]
+        spare = [_Buffers(self._game, self.players, self._most_col_rows) for _ in range(workers + 1)]
         start = 0
         pool = ThreadPoolExecutor(workers)
         try:

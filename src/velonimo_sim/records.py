@@ -1,7 +1,8 @@
 """What a run leaves on disk: Parquet shards of one documented schema, and the manifest ``run.json``.
 
 A shard is written under a name that begins with ``_``, synced and renamed, so that a file with a final name is always
-whole. The columns of the two kinds of rows are those of the game's ``rows.py``; ``bot`` is a dictionary of the bots' texts.
+whole. The columns of the two kinds of rows are those of the game's ``rows.py``; ``bot`` is a dictionary of the texts of
+the bots.
 """
 
 import json
@@ -60,8 +61,8 @@ def _to_batch(rows: NDArray[np.void], schema: pa.Schema, bots: pa.Array) -> pa.R
 def _write_options(schema: pa.Schema) -> dict[str, Any]:
     """Return how a table is compressed.
 
-    Byte-stream split before zstd is both the fastest and the smallest for the narrow integers of the rows; statistics are
-    kept where a reader can skip by them.
+    Byte-stream split before zstd is both the fastest and the smallest for the narrow integers of the rows; statistics
+    are kept where a reader can skip by them.
     """
     split = [field.name for field in schema if pa.types.is_integer(field.type)]
     return {

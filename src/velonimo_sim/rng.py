@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from velonimo_sim._jit import kernel
-from velonimo_sim.bits import U0, U1, add, multiply, popcount
+from velonimo_sim.bits import U0, U1, add, integer, multiply, popcount
 
 STREAM = np.dtype([("state", "u8"), ("gamma", "u8")], align=True)
 """A random stream: where it stands, and the odd constant by which it advances."""
@@ -77,7 +77,7 @@ def below(stream: Stream, n: int) -> int:
         threshold = (_LOW_32 - bound + U1) % bound
         while product & _LOW_32 < threshold:
             product = multiply(next_word(stream) >> _32, bound)
-    return np.int64(product >> _32)
+    return integer(product >> _32)
 
 
 def new_stream(seed: int, index: int = 0, purpose: int = 0) -> Stream:
@@ -101,6 +101,6 @@ def new_stream(seed: int, index: int = 0, purpose: int = 0) -> Stream:
     for name, value in (("seed", seed), ("index", index), ("purpose", purpose)):
         if not 0 <= value < 1 << 63:
             raise ValueError(f"{name} {value}: allowed is 0 to 2**63 - 1")
-    streams = np.zeros(1, STREAM)
-    open_stream(streams[0], seed, index, purpose)
-    return streams[0]
+    stream: Stream = np.zeros(1, STREAM)[0]
+    open_stream(stream, seed, index, purpose)
+    return stream

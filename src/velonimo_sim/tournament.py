@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from velonimo_sim import __version__
-from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, OneLineParser, integer_in, say
+from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, OneLineParser, integer_in, leave_with, say
 from velonimo_sim.errors import BotError, UsageError
 from velonimo_sim.game import GAMES, BotLike, GameSpec
 from velonimo_sim.match import Match, available_cores, rotated_seatings
@@ -109,7 +109,7 @@ class StopRequest:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def _note(self, number: int, frame: object) -> None:
+    def _note(self, number: int, _frame: object) -> None:
         if self.signal is not None:
             raise KeyboardInterrupt
         self.signal = number
@@ -295,4 +295,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave_with(main)

@@ -1,0 +1,1 @@
+"""Velonimo: the card game, from its cards to whole games played by bots."""

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from velonimo_sim._jit import kernel
-from velonimo_sim.bits import U0, bit, lowest_index, popcount, without_lowest
+from velonimo_sim.bits import U0, bit, integer, lowest_index, popcount, without_lowest
 from velonimo_sim.errors import UsageError
 from velonimo_sim.rng import Stream, below
 from velonimo_sim.velonimo.cards import DECK
@@ -16,7 +16,7 @@ from velonimo_sim.velonimo.view import NOBODY, View
 @kernel
 def unseen_cards(view: View) -> np.uint64:
     """Return the cards of which the player does not know where they are."""
-    seen = view["hand"] | view["played"] | view["reward"]
+    seen: np.uint64 = view["hand"] | view["played"] | view["reward"]
     for holder in range(MAX_PLAYERS):
         seen |= view["known"][holder]
     return DECK & ~seen
@@ -45,13 +45,13 @@ def determinize_into(state: State, view: View, stream: Stream) -> None:
         if seat == view["seat"]:
             state["hands"][seat] = view["hand"]
         else:
-            missing = np.int64(view["sizes"][seat]) - popcount(view["known"][seat])
+            missing = integer(view["sizes"][seat]) - popcount(view["known"][seat])
             state["hands"][seat] |= _draw(positions, n, drawn, missing, stream)
             drawn += missing
         state["known"][view["seat"], seat] = view["known"][seat]
     for i in range(len(state["pile"])):
         state["pile"][i] = 0
-    size = np.int64(view["pile_size"])
+    size = integer(view["pile_size"])
     _draw(positions, n, drawn, size, stream)
     for i in range(size):
         state["pile"][i] = positions[drawn + i]
@@ -65,7 +65,7 @@ def _draw(positions: NDArray[np.uint8], n: int, drawn: int, count: int, stream: 
     for i in range(drawn, drawn + count):
         j = i + below(stream, n - i)
         positions[i], positions[j] = positions[j], positions[i]
-        cards |= bit(np.int64(positions[i]))
+        cards |= bit(integer(positions[i]))
     return cards
 
 
@@ -91,6 +91,6 @@ def determinize(view: View, stream: Stream) -> State:
     """
     if view["seat"] == NOBODY:
         raise UsageError("a view of no seat holds no hand to start from: take view_of(state, seat)")
-    state = np.zeros(1, STATE)
-    determinize_into(state[0], view, stream)
-    return state[0]
+    state: State = np.zeros(1, STATE)[0]
+    determinize_into(state, view, stream)
+    return state

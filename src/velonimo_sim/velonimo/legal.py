@@ -15,6 +15,7 @@ from velonimo_sim.bits import (
     byte,
     column,
     deposit,
+    integer,
     lowest,
     next_of_same_size,
     nth,
@@ -116,7 +117,7 @@ REASONS = {
 @kernel
 def may_add_jersey(view: View) -> bool:
     """Whether the player of the view may still add the Jersey in this col (V9)."""
-    return view["wearer"] == view["seat"] and view["jersey_spent"] == 0 and view["rules"]["jersey_bonus"] > 0
+    return bool(view["wearer"] == view["seat"] and view["jersey_spent"] == 0 and view["rules"]["jersey_bonus"] > 0)
 
 
 @kernel
@@ -128,7 +129,7 @@ def threshold(beat: int) -> int:
 @kernel
 def jersey_threshold(view: View) -> int:
     """Return the row of the tables for plays to which the Jersey is added (V9)."""
-    return threshold(np.int64(view["beat"]) - np.int64(view["rules"]["jersey_bonus"]))
+    return threshold(integer(view["beat"]) - integer(view["rules"]["jersey_bonus"]))
 
 
 # The next two go through all 14 groups without a branch: what a processor mispredicts costs more than what it adds up.
@@ -163,7 +164,7 @@ def nth_rider_play(hand: np.uint64, row: int, k: int) -> np.uint64:
 @kernel
 def count_plays(view: View) -> int:
     """Return the number of legal plays of a play-or-pass choice; the pass is not counted."""
-    row = threshold(np.int64(view["beat"]))
+    row = threshold(integer(view["beat"]))
     count = popcount(view["hand"] & HARES_ABOVE[row]) + count_rider_plays(view["hand"], row)
     if may_add_jersey(view):
         count += count_rider_plays(view["hand"], jersey_threshold(view))
@@ -173,7 +174,7 @@ def count_plays(view: View) -> int:
 @kernel
 def nth_play(view: View, k: int) -> np.uint64:
     """Return legal play ``k`` in the order of ``legal_moves``, for k below ``count_plays``."""
-    row = threshold(np.int64(view["beat"]))
+    row = threshold(integer(view["beat"]))
     hares = view["hand"] & HARES_ABOVE[row]
     if k < popcount(hares):
         return nth(hares, k)
@@ -207,7 +208,7 @@ def _list_rider_plays(hand: np.uint64, row: int, flag: np.uint64, out: NDArray[n
 
 @kernel
 def _list_plays(view: View, out: NDArray[np.uint64]) -> int:
-    row = threshold(np.int64(view["beat"]))
+    row = threshold(integer(view["beat"]))
     n = 0
     hares = view["hand"] & HARES_ABOVE[row]
     while hares != U0:
@@ -222,7 +223,7 @@ def _list_plays(view: View, out: NDArray[np.uint64]) -> int:
 @kernel
 def _list_seats(view: View, kind: int, out: NDArray[np.uint64]) -> int:
     n = 0
-    for seat in range(np.int64(view["players"])):
+    for seat in range(integer(view["players"])):
         if seat != view["seat"] and view["sizes"][seat] > 0:
             n = _put(out, n, move_of(kind, np.uint64(seat)))
     return n
@@ -230,7 +231,7 @@ def _list_seats(view: View, kind: int, out: NDArray[np.uint64]) -> int:
 
 @kernel
 def _list_gifts(view: View, out: NDArray[np.uint64]) -> int:
-    size, count = popcount(view["hand"]), np.int64(view["swap_count"])
+    size, count = popcount(view["hand"]), integer(view["swap_count"])
     total = binomial(size, count)
     chosen = shift_left(np.uint64(1), count) - np.uint64(1)
     for n in range(min(total, len(out))):
@@ -256,7 +257,7 @@ def legal_moves(view: View, out: NDArray[np.uint64]) -> int:
     int
         How many legal moves there are. Only as many are written as the buffer holds.
     """
-    phase = np.int64(view["phase"])
+    phase = integer(view["phase"])
     if phase == Phase.LEAD:
         return _list_plays(view, out)
     if phase == Phase.FOLLOW:
@@ -309,12 +310,12 @@ def _refusal_of_play(view: View, move: np.uint64) -> int:
     refusal = _refusal_of_cards(cards, view["hand"])
     if refusal != Refusal.NONE:
         return refusal
-    value, beat = value_of(cards), np.int64(view["beat"])
+    value, beat = value_of(cards), integer(view["beat"])
     if move & JERSEY:
         refusal = _refusal_of_jersey(view, cards)
         if refusal != Refusal.NONE:
             return refusal
-        return Refusal.NONE if value + np.int64(view["rules"]["jersey_bonus"]) > beat else Refusal.TOO_LOW_WITH_JERSEY
+        return Refusal.NONE if value + integer(view["rules"]["jersey_bonus"]) > beat else Refusal.TOO_LOW_WITH_JERSEY
     if value > beat:
         return Refusal.NONE
     return Refusal.EQUAL if value == beat else Refusal.TOO_LOW
@@ -327,14 +328,14 @@ def _refusal_of_seat(view: View, seat: np.uint64, itself: int, without_cards: in
         return Refusal.NO_SUCH_SEAT
     if seat == np.uint64(view["seat"]):
         return itself
-    return Refusal.NONE if view["sizes"][np.int64(seat)] > 0 else without_cards
+    return Refusal.NONE if view["sizes"][integer(seat)] > 0 else without_cards
 
 
 @kernel
 def _refusal_of_gift(view: View, cards: np.uint64) -> int:
     if cards & ~view["hand"]:
         return Refusal.GIVE_NOT_IN_HAND
-    size, count = popcount(cards), np.int64(view["swap_count"])
+    size, count = popcount(cards), integer(view["swap_count"])
     if size == count:
         return Refusal.NONE
     return Refusal.GIVE_TOO_FEW if size < count else Refusal.GIVE_TOO_MANY

@@ -10,10 +10,10 @@ from enum import IntEnum
 
 import numpy as np
 
-from velonimo_sim.bits import U0, lowest_index, popcount, shift_left, shift_right, without_lowest
+from velonimo_sim._jit import kernel
+from velonimo_sim.bits import U0, integer, lowest_index, popcount, shift_left, shift_right, without_lowest
 from velonimo_sim.errors import IllegalMoveError
 from velonimo_sim.velonimo.cards import DECK, HARES, RIDERS, TORTOISES, card_texts, parse_cards
-from velonimo_sim._jit import kernel
 
 
 class Kind(IntEnum):
@@ -52,7 +52,7 @@ def move_of(kind: int, content: np.uint64) -> np.uint64:
 @kernel
 def kind_of(move: np.uint64) -> int:
     """Return the ``Kind`` of a move."""
-    return np.int64(shift_right(move, _KIND_AT) & np.uint64(7))
+    return integer(shift_right(move, _KIND_AT) & np.uint64(7))
 
 
 @kernel
@@ -64,7 +64,7 @@ def cards_of(move: np.uint64) -> np.uint64:
 @kernel
 def seat_of(move: np.uint64) -> int:
     """Return the seat that a ``swap`` or ``lead`` names."""
-    return np.int64(move & np.uint64(0xFF))
+    return integer(move & np.uint64(0xFF))
 
 
 @kernel
@@ -85,7 +85,7 @@ def value_of(cards: np.uint64) -> int:
 @kernel
 def is_single(cards: np.uint64) -> bool:
     """Whether the word holds exactly one card."""
-    return cards != U0 and without_lowest(cards) == U0
+    return bool(cards != U0 and without_lowest(cards) == U0)
 
 
 @kernel
@@ -96,7 +96,7 @@ def is_combination(cards: np.uint64) -> bool:
     low = lowest_index(cards)
     team = shift_left(np.uint64(0x7F), low & 0x38)
     number = shift_left(TORTOISES, low & 7)
-    return cards & ~team == U0 or cards & ~number == U0
+    return bool(cards & ~team == U0 or cards & ~number == U0)
 
 
 def move_text(move: int | np.uint64) -> str:
@@ -138,7 +138,7 @@ def parse_move(text: str) -> np.uint64:
     try:
         if first in _WORDS and not rest:
             return _WORDS[first]
-        if first in _SEAT_KINDS and len(rest) == 1 and rest[0] in "0 1 2 3 4".split():
+        if first in _SEAT_KINDS and len(rest) == 1 and rest[0] in ("0", "1", "2", "3", "4"):
             return np.uint64(move_of(int(_SEAT_KINDS[first]), np.uint64(int(rest[0]))))
         if first == "give" and rest:
             return np.uint64(move_of(int(Kind.GIVE), parse_cards(rest)))

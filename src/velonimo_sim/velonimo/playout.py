@@ -7,7 +7,7 @@ from numba import from_dtype, types
 from numpy.typing import NDArray
 
 from velonimo_sim._jit import kernel, kernel_as, pick
-from velonimo_sim.bits import popcount
+from velonimo_sim.bits import integer, popcount
 from velonimo_sim.errors import BotError
 from velonimo_sim.rng import BOT, CHANCE, STREAM, open_stream
 from velonimo_sim.velonimo.cards import HARES, TORTOISES
@@ -30,7 +30,7 @@ _STREAMS = MAX_PLAYERS + 2  # one for each bot, then chance, then the deal
 @kernel
 def _open_col_rows(rows: NDArray[np.void], first: int, state: State, game: int, seating: NDArray[np.int8]) -> None:
     view = state["view"]
-    for seat in range(np.int64(view["players"])):
+    for seat in range(integer(view["players"])):
         row = rows[first + seat]
         row["game_id"] = game
         row["col"] = view["col"]
@@ -50,7 +50,7 @@ def _open_col_rows(rows: NDArray[np.void], first: int, state: State, game: int, 
 
 @kernel
 def _close_col_rows(rows: NDArray[np.void], first: int, state: State) -> None:
-    for seat in range(np.int64(state["view"]["players"])):
+    for seat in range(integer(state["view"]["players"])):
         rows[first + seat]["points"] = state["view"]["points"][seat]
         rows[first + seat]["out_order"] = state["view"]["out_order"][seat]
 
@@ -60,7 +60,7 @@ def _fill_game_rows(
     rows: NDArray[np.void], first: int, state: State, game: int, seating_id: int, seating: NDArray[np.int8]
 ) -> None:
     view = state["view"]
-    for seat in range(np.int64(view["players"])):
+    for seat in range(integer(view["players"])):
         row = rows[first + seat]
         row["game_id"] = game
         row["deal_id"] = game
@@ -94,7 +94,7 @@ def _play_col(
     """Play one col to its end; False if a bot chose what the rules refuse."""
     view, chance = state["view"], streams[MAX_PLAYERS]
     while view["phase"] < Phase.COL_OVER:
-        seat, is_turn = np.int64(view["turn"]), view["phase"] <= Phase.FOLLOW
+        seat, is_turn = integer(view["turn"]), view["phase"] <= Phase.FOLLOW
         where[0]["seat"] = seat
         bot = seating[seat]
         move = pick(policies, bot)(view, scratches[bot], streams[seat])
@@ -129,14 +129,14 @@ def _play_game(
     where: NDArray[np.void],
 ) -> int:
     """Play one game; return the number of col rows written, or -1 if a bot chose what the rules refuse."""
-    game, players = np.int64(where[0]["game"]), np.int64(state["view"]["players"])
+    game, players = integer(where[0]["game"]), integer(state["view"]["players"])
     for seat in range(players):
         open_stream(streams[seat], seed, game, BOT + seat)
     open_stream(streams[MAX_PLAYERS], seed, game, CHANCE)
     written = 0
     while state["view"]["phase"] != Phase.GAME_OVER:
         deal = streams[MAX_PLAYERS + 1]
-        open_stream(deal, seed, game, np.int64(state["view"]["col"]))
+        open_stream(deal, seed, game, integer(state["view"]["col"]))
         deal_col(state, deal)
         _open_col_rows(rows, first + written, state, game, seating)
         if not _play_col(state, policies, scratches, streams, seating, rows, first + written, where):
@@ -201,7 +201,7 @@ def play_games(
     """
     states = np.empty(1, STATE)
     streams = np.empty(_STREAMS, STREAM)
-    players = np.int64(start[0]["view"]["players"])
+    players = integer(start[0]["view"]["players"])
     written = 0
     for i in range(games):
         where[0]["game"] = first_game + i

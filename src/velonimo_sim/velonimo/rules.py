@@ -192,7 +192,7 @@ class RuleSet:
         check_players(players)
         if players * self.hand_size > DECK_SIZE:
             raise _impossible("hand_size", self.hand_size, f"1-{DECK_SIZE // players} with {players} players")
-        record = np.zeros(1, RULES)[0]
+        record: np.void = np.zeros(1, RULES)[0]
         record["col_values"][: len(self.col_values)] = self.col_values
         record["duel_target"] = self.duel_target or 0
         record["jersey_bonus"] = self.bonus(players)
@@ -227,7 +227,7 @@ def check_players(players: int) -> None:
 
 
 def _is_integer(value: object, low: int, high: int) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and low <= value <= high
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(low <= value <= high)
 
 
 def _impossible(name: str, value: object, allowed: str) -> UsageError:

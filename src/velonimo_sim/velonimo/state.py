@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from velonimo_sim._jit import kernel
-from velonimo_sim.bits import U0
+from velonimo_sim.bits import U0, integer
 from velonimo_sim.errors import CorruptDataError, UsageError
 from velonimo_sim.velonimo.cards import DECK, card_texts, parse_cards
 from velonimo_sim.velonimo.rules import MAX_PLAYERS, RULES_VERSION, RuleSet
@@ -46,7 +46,7 @@ _MAGIC = b"VELO"
 def show_turn(state: State) -> None:
     """Fill in the part of the state's view that belongs to the seat to act."""
     view = state["view"]
-    turn = np.int64(view["turn"])
+    turn = integer(view["turn"])
     view["seat"] = turn
     if turn == NOBODY:
         view["hand"] = U0
@@ -83,7 +83,7 @@ def new_state(players: int, rules: RuleSet | None = None, starter: int = 0) -> S
     record = (rules or RuleSet.official()).to_record(players)
     if not 0 <= starter < players:
         raise UsageError(f"starter {starter}: allowed is 0-{players - 1} with {players} players")
-    state = np.zeros(1, STATE)[0]
+    state: State = np.zeros(1, STATE)[0]
     view = state["view"]
     view["rules"] = record
     view["players"] = players
@@ -96,9 +96,10 @@ def new_state(players: int, rules: RuleSet | None = None, starter: int = 0) -> S
 
 def clone(state: State) -> State:
     """Return an independent copy of a state or of a view."""
-    copy = np.empty(1, state.dtype)
-    copy[0] = state
-    return copy[0]
+    copies = np.empty(1, state.dtype)
+    copies[0] = state
+    copy: State = copies[0]
+    return copy
 
 
 def equal(a: State, b: State) -> bool:
@@ -147,9 +148,11 @@ def validate(state: State) -> list[str]:
     ):
         if not low <= view[field] <= high:
             faults.append(f"{field} {view[field]}: allowed is {low}-{high}")
-    for field in ("turn", "author", "wearer", "swap_victim"):
-        if view[field] >= players and view[field] != NOBODY:
-            faults.append(f"{field} {view[field]}: allowed is 0-{players - 1} or {NOBODY}")
+    faults += [
+        f"{field} {view[field]}: allowed is 0-{players - 1} or {NOBODY}"
+        for field in ("turn", "author", "wearer", "swap_victim")
+        if view[field] >= players and view[field] != NOBODY
+    ]
     return faults or _faults_of_cards(state) + _faults_of_turn(state)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from velonimo_sim._jit import kernel
-from velonimo_sim.bits import U0, bit, lowest_index, nth, popcount
+from velonimo_sim.bits import U0, bit, integer, lowest_index, nth, popcount
 from velonimo_sim.errors import IllegalMoveError, UsageError
 from velonimo_sim.rng import Stream, below, new_stream
 from velonimo_sim.velonimo.cards import DECK_POSITIONS, DECK_SIZE, DROMEDARIES, TORTOISES, card_texts, parse_cards
@@ -30,7 +30,7 @@ from velonimo_sim.velonimo.view import NOBODY, Phase, View
 def deal_col(state: State, stream: Stream) -> None:
     """Shuffle the deck and deal the next col (V4, V23): seat after seat gets its hand, the rest is the duel's pile."""
     deck = DECK_POSITIONS.copy()
-    players, hand_size = np.int64(state["view"]["players"]), np.int64(state["view"]["rules"]["hand_size"])
+    players, hand_size = integer(state["view"]["players"]), integer(state["view"]["rules"]["hand_size"])
     dealt = players * hand_size
     for i in range(DECK_SIZE - 1 if players == 2 else dealt):
         j = i + below(stream, DECK_SIZE - i)
@@ -51,7 +51,7 @@ def deal_col(state: State, stream: Stream) -> None:
 def begin_col(state: State) -> None:
     """Open a col whose hands and pile lie ready: the starter leads the first attack (V5)."""
     view = state["view"]
-    players = np.int64(view["players"])
+    players = integer(view["players"])
     for seat in range(players):
         view["sizes"][seat] = popcount(state["hands"][seat])
         view["points"][seat] = 0
@@ -63,7 +63,7 @@ def begin_col(state: State) -> None:
     view["racing"] = players
     view["jersey_spent"] = 0
     turn_up_reward(state)
-    open_attack(view, np.int64(view["starter"]))
+    open_attack(view, integer(view["starter"]))
     show_turn(state)
 
 
@@ -80,7 +80,7 @@ def clear_centre(view: View) -> None:
     """Discard the centre: nothing to beat, nobody has passed (V12)."""
     view["beat"] = 0
     view["author"] = NOBODY
-    for seat in range(np.int64(view["players"])):
+    for seat in range(integer(view["players"])):
         view["passed_on"][seat] = 0
 
 
@@ -93,8 +93,8 @@ def turn_up_reward(state: State) -> None:
 @kernel
 def take_top_card(state: State) -> np.uint64:
     """Remove and return the next card of a pile that has one."""
-    top = np.int64(state["view"]["pile_size"]) - 1
-    card = bit(np.int64(state["pile"][top]))
+    top = integer(state["view"]["pile_size"]) - 1
+    card = bit(integer(state["pile"][top]))
     state["pile"][top] = 0
     state["view"]["pile_size"] = top
     return card
@@ -128,7 +128,7 @@ def step(state: State, move: np.uint64, chance: Stream) -> None:
 def play(state: State, move: np.uint64) -> None:
     """Put cards on the table and let their effects happen in the order of V25."""
     view = state["view"]
-    seat, cards = np.int64(view["turn"]), cards_of(move)
+    seat, cards = integer(view["turn"]), cards_of(move)
     view["beat"] = value_of(cards)
     view["author"] = seat
     if move & JERSEY:
@@ -154,7 +154,7 @@ def lay_down(state: State, seat: int, cards: np.uint64) -> None:
     state["hands"][seat] &= ~cards
     view["played"] |= cards
     view["sizes"][seat] -= popcount(cards)
-    for viewer in range(np.int64(view["players"])):
+    for viewer in range(integer(view["players"])):
         state["known"][viewer, seat] &= ~cards
 
 
@@ -164,7 +164,7 @@ def draw_for_dromedaries(state: State, seat: int, cards: np.uint64) -> None:
     view = state["view"]
     if view["sizes"][seat] == 0 and view["rules"]["dromedary_last_card"] == LAST_CARD_EXEMPT:
         return
-    for _ in range(min(popcount(cards & DROMEDARIES), np.int64(view["pile_size"]))):
+    for _ in range(min(popcount(cards & DROMEDARIES), integer(view["pile_size"]))):
         state["hands"][seat] |= take_top_card(state)
         view["sizes"][seat] += 1
 
@@ -173,8 +173,8 @@ def draw_for_dromedaries(state: State, seat: int, cards: np.uint64) -> None:
 def go_out(state: State, seat: int) -> None:
     """Score for a player whose hand is empty (V14); with one player left the col is over (V15)."""
     view = state["view"]
-    players = np.int64(view["players"])
-    racing = np.int64(view["racing"]) - 1
+    players = integer(view["players"])
+    racing = integer(view["racing"]) - 1
     view["racing"] = racing
     view["points"][seat] = col_value(view) * racing
     view["out_order"][seat] = players - racing
@@ -190,13 +190,13 @@ def go_out(state: State, seat: int) -> None:
 @kernel
 def col_value(view: View) -> int:
     """Return the points per opponent in the col being played (V17)."""
-    return np.int64(view["rules"]["col_values"][view["col"] - 1])
+    return integer(view["rules"]["col_values"][view["col"] - 1])
 
 
 @kernel
 def pass_turn_on(view: View) -> None:
     """Give the turn to the next player still racing, or end the attack when it comes back to its author (V12)."""
-    seat = np.int64(view["turn"])
+    seat = integer(view["turn"])
     while True:
         seat = seat + 1 if seat + 1 < view["players"] else 0
         if seat == view["author"]:
@@ -223,7 +223,7 @@ def draw_from_hand(state: State, victim: int, chance: Stream) -> np.uint64:
     """Draw the cards that the author takes: one per Tortoise, at most all that the victim holds (V20)."""
     hand = state["hands"][victim]
     drawn = U0
-    for _ in range(min(np.int64(state["view"]["swap_count"]), popcount(hand))):
+    for _ in range(min(integer(state["view"]["swap_count"]), popcount(hand))):
         drawn |= nth(hand & ~drawn, below(chance, popcount(hand & ~drawn)))
     return drawn
 
@@ -232,9 +232,9 @@ def draw_from_hand(state: State, victim: int, chance: Stream) -> np.uint64:
 def take_from(state: State, victim: int, cards: np.uint64) -> None:
     """Take cards from the victim's hand; the author has to give as many back (V20)."""
     view = state["view"]
-    author = np.int64(view["turn"])
+    author = integer(view["turn"])
     move_cards(state, victim, author, cards)
-    for viewer in range(np.int64(view["players"])):
+    for viewer in range(integer(view["players"])):
         # The others saw only how many cards moved: whatever they knew of these two hands may no longer be true (V22).
         if viewer != author and viewer != victim:
             state["known"][viewer, author] = U0
@@ -259,7 +259,7 @@ def move_cards(state: State, giver: int, taker: int, cards: np.uint64) -> None:
 def give_back(state: State, cards: np.uint64) -> None:
     """Hand cards back to the victim of the swap; the attack goes on (V20)."""
     view = state["view"]
-    move_cards(state, np.int64(view["turn"]), np.int64(view["swap_victim"]), cards)
+    move_cards(state, integer(view["turn"]), integer(view["swap_victim"]), cards)
     view["swap_count"] = 0
     view["swap_victim"] = NOBODY
     pass_turn_on(view)
@@ -269,7 +269,7 @@ def give_back(state: State, cards: np.uint64) -> None:
 def award_reward(state: State, kind: int) -> None:
     """Put the reward into a hand, which both players see, and turn up the next one (V26)."""
     view = state["view"]
-    winner = np.int64(view["turn"])
+    winner = integer(view["turn"])
     taker = winner if kind == Kind.KEEP else 1 - winner
     state["hands"][taker] |= view["reward"]
     state["known"][1 - taker, taker] |= view["reward"]
@@ -281,7 +281,7 @@ def award_reward(state: State, kind: int) -> None:
 @kernel
 def end_col(view: View) -> None:
     """Add up the points and settle who wears the Jersey, who starts and whether the game is over (V16-V19, V27)."""
-    for seat in range(np.int64(view["players"])):
+    for seat in range(integer(view["players"])):
         view["totals"][seat] += view["points"][seat]
     view["wearer"] = next_wearer(view)
     view["turn"] = NOBODY
@@ -308,7 +308,7 @@ def next_wearer(view: View) -> int:
         if is_ahead(view, seat, best):
             best = seat
     if view["rules"]["jersey_tie"] == JERSEY_COL_WINNER and view["out_order"][best] != 1:
-        for seat in range(np.int64(view["players"])):
+        for seat in range(integer(view["players"])):
             if seat != best and view["totals"][seat] == view["totals"][best]:
                 return NOBODY
     return best
@@ -333,7 +333,7 @@ def is_last_col(view: View) -> bool:
     """Whether the game ends with the col just finished (V19, V27)."""
     if view["col"] == view["rules"]["n_cols"]:
         return True
-    target = np.int64(view["rules"]["duel_target"])
+    target = integer(view["rules"]["duel_target"])
     return view["players"] == 2 and target > 0 and max(view["totals"][0], view["totals"][1]) >= target
 
 
@@ -341,7 +341,7 @@ def is_last_col(view: View) -> bool:
 def place_of(view: View, seat: int) -> int:
     """Return the place of a seat by the totals, 1 = first; unique at the end of a col (V16, V19)."""
     place = 1
-    for other in range(np.int64(view["players"])):
+    for other in range(integer(view["players"])):
         if is_ahead(view, other, seat):
             place += 1
     return place
@@ -453,7 +453,7 @@ def _checked_taken(state: State, victim: int, taken: Sequence[str]) -> np.uint64
         cards = parse_cards(taken)
     except ValueError as error:
         raise UsageError(f"cards taken: {error}") from None
-    count = min(int(state["view"]["swap_count"]), int(popcount(hand)))
-    if cards & ~hand or popcount(cards) != count:
+    count = min(int(state["view"]["swap_count"]), int(hand).bit_count())
+    if cards & ~hand or int(cards).bit_count() != count:
         raise UsageError(f"cards taken {' '.join(taken)}: allowed are {count} of {' '.join(card_texts(hand))}")
     return cards

@@ -81,7 +81,7 @@ class Bot:
         """Return fresh working memory for the bot, of dtype ``SCRATCH``."""
         from velonimo_sim.velonimo.policies.base import SCRATCH
 
-        scratch = np.zeros(1, SCRATCH)[0]
+        scratch: np.void = np.zeros(1, SCRATCH)[0]
         scratch["parameters"][: len(self.values)] = self.values
         return scratch
 

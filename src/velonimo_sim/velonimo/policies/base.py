@@ -1,7 +1,7 @@
 """What a compiled bot is: one function with one declared signature.
 
-A policy is ``move = policy(view, scratch, stream)``. It sees the view and nothing else of the game, may write to its own
-scratch record, and draws its random numbers from its own stream.
+A policy is ``move = policy(view, scratch, stream)``. It sees the view and nothing else of the game, may write to its
+own scratch record, and draws its random numbers from its own stream.
 """
 
 from collections.abc import Callable

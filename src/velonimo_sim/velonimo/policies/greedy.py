@@ -1,14 +1,14 @@
 """The bot ``greedy``: the fixed reference for speed and strength, and the choices that other bots build on.
 
 It never passes when it can beat. It leads the most cards, then the lowest value; follows with the lowest value that
-beats, then the most cards; names swap targets and leaders at random; gives back cards of the smallest groups first, hares
-last; forces the reward on the opponent.
+beats, then the most cards; names swap targets and leaders at random; gives back cards of the smallest groups first,
+hares last; forces the reward on the opponent.
 """
 
 import numpy as np
 
 from velonimo_sim._jit import kernel, kernel_as
-from velonimo_sim.bits import U0, byte, column, lowest, lowest_index, popcount, shift_left, without_lowest
+from velonimo_sim.bits import U0, byte, column, integer, lowest, lowest_index, popcount, shift_left, without_lowest
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.cards import HARES, RIDERS, TORTOISES
 from velonimo_sim.velonimo.legal import jersey_threshold, may_add_jersey, threshold
@@ -30,8 +30,8 @@ from velonimo_sim.velonimo.tables import (
 )
 from velonimo_sim.velonimo.view import Phase, View
 
-# A choice among the 14 groups of a hand is 16 x rank + place, so that the least number is the best choice: places 0-6 are
-# the teams, 7-13 the numbers.
+# A choice among the 14 groups of a hand is 16 x rank + place, so that the least number is the best choice: places 0-6
+# are the teams, 7-13 the numbers.
 
 
 @kernel
@@ -39,9 +39,9 @@ def _best_lead(hand: np.uint64) -> int:
     """Return the best lead of the riders of a hand as 16 x rank + place."""
     best = 16 * NO_PLAY
     for team in range(7):
-        best = min(best, 16 * np.int64(TEAM_LEAD[byte(hand, team) & 0x7F]) + team)
+        best = min(best, 16 * integer(TEAM_LEAD[byte(hand, team) & 0x7F]) + team)
     for i in range(7):
-        best = min(best, 16 * np.int64(NUMBER_LEAD[i, popcount(hand & shift_left(TORTOISES, i))]) + 7 + i)
+        best = min(best, 16 * integer(NUMBER_LEAD[i, popcount(hand & shift_left(TORTOISES, i))]) + 7 + i)
     return best
 
 
@@ -60,9 +60,9 @@ def _best_follow(hand: np.uint64, row: int) -> int:
     """Return the cheapest rider play worth more than ``row`` as 16 x rank + place."""
     best = 16 * NO_PLAY
     for team in range(7):
-        best = min(best, 16 * np.int64(TEAM_FOLLOW[row, byte(hand, team) & 0x7F]) + team)
+        best = min(best, 16 * integer(TEAM_FOLLOW[row, byte(hand, team) & 0x7F]) + team)
     for i in range(7):
-        best = min(best, 16 * np.int64(NUMBER_FOLLOW[row, i, popcount(hand & shift_left(TORTOISES, i))]) + 7 + i)
+        best = min(best, 16 * integer(NUMBER_FOLLOW[row, i, popcount(hand & shift_left(TORTOISES, i))]) + 7 + i)
     return best
 
 
@@ -71,16 +71,16 @@ def _cards_of_follow(hand: np.uint64, row: int, place: int) -> np.uint64:
     """Return the cards of the cheapest play of a group: the last of those that beat."""
     if place < 7:
         group = byte(hand, place) & 0x7F
-        return shift_left(np.uint64(TEAM_SETS[group, np.int64(TEAM_PLAYS[row, group]) - 1]), 8 * place)
+        return shift_left(np.uint64(TEAM_SETS[group, integer(TEAM_PLAYS[row, group]) - 1]), 8 * place)
     group = column(hand, place - 7)
-    count = np.int64(NUMBER_PLAYS[row, place - 7, popcount(np.uint64(group))])
+    count = integer(NUMBER_PLAYS[row, place - 7, popcount(np.uint64(group))])
     return shift_left(SPREAD[NUMBER_SETS[group, count - 1]], place - 7)
 
 
 @kernel
 def cheapest_play(view: View, hand: np.uint64) -> np.uint64:
     """Return the play of the lowest value that beats, then of the most cards, with cards of ``hand``; 0 if none."""
-    row = threshold(np.int64(view["beat"]))
+    row = threshold(integer(view["beat"]))
     best = _best_follow(hand, row)
     rank, play = best >> 4, U0
     if rank < NO_PLAY:
@@ -90,7 +90,7 @@ def cheapest_play(view: View, hand: np.uint64) -> np.uint64:
         rank, play = 8 * value_of(hare) - 1, hare
     if may_add_jersey(view):
         with_jersey = _best_follow(hand, jersey_threshold(view))
-        if with_jersey >> 4 < NO_PLAY and (with_jersey >> 4) + 8 * np.int64(view["rules"]["jersey_bonus"]) < rank:
+        if with_jersey >> 4 < NO_PLAY and (with_jersey >> 4) + 8 * integer(view["rules"]["jersey_bonus"]) < rank:
             play = _cards_of_follow(hand, jersey_threshold(view), with_jersey & 15) | JERSEY
     return play
 
@@ -128,11 +128,11 @@ def _group_size(hand: np.uint64, position: int) -> int:
 @kernel
 def decide_beside_plays(view: View, stream: Stream) -> np.uint64:
     """Decide what is no play: targets and leaders at random, the least useful cards back, the reward forced."""
-    phase = np.int64(view["phase"])
+    phase = integer(view["phase"])
     if phase == Phase.SWAP:
         return move_of(Kind.SWAP, np.uint64(uniform_opponent(view, stream)))
     if phase == Phase.GIVE:
-        return move_of(Kind.GIVE, least_useful_cards(view["hand"], np.int64(view["swap_count"])))
+        return move_of(Kind.GIVE, least_useful_cards(view["hand"], integer(view["swap_count"])))
     if phase == Phase.NEXT_LEADER:
         return move_of(Kind.LEAD, np.uint64(uniform_opponent(view, stream)))
     return FORCE

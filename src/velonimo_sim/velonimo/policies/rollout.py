@@ -1,16 +1,17 @@
 """The bot ``rollout``: flat Monte Carlo over determinizations, the budget steered by sequential halving.
 
-Every legal action is tried in hands drawn from what the seat knows, and played on by ``greedy`` for all seats to the end
-of the col; the seat's points of the col are backed up. All actions of a round are tried in the same determinizations with
-the same chance, so that their difference is measured and not the luck of the hands. Sequential halving (Karnin, Koren and
-Somekh, "Almost optimal exploration in multi-armed bandits", ICML 2013) spends each round's share of the budget evenly on the
-actions left and then drops the worse half.
+Every legal action is tried in hands drawn from what the seat knows, and played on by ``greedy`` for all seats to the
+end of the col; the seat's points of the col are backed up. All actions of a round are tried in the same
+determinizations with the same chance, so that their difference is measured and not the luck of the hands. Sequential
+halving (Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits", ICML 2013) spends each round's
+share of the budget evenly on the actions left and then drops the worse half.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from velonimo_sim._jit import kernel, kernel_as
+from velonimo_sim.bits import integer
 from velonimo_sim.rng import STREAM, Stream, below, next_word
 from velonimo_sim.velonimo.determinize import determinize_into
 from velonimo_sim.velonimo.legal import legal_moves
@@ -26,7 +27,7 @@ def points_by_greedy(state: State, seat: int, scratch: Scratch, chance: Stream) 
     """Play the col to its end with ``greedy`` in all seats and return the points of one seat."""
     while state["view"]["phase"] < Phase.COL_OVER:
         step(state, greedy(state["view"], scratch, chance), chance)
-    return np.int64(state["view"]["points"][seat])
+    return integer(state["view"]["points"][seat])
 
 
 @kernel
@@ -67,7 +68,7 @@ def best_by_halving(
     states = np.empty(2, STATE)
     chances = np.empty(1, STREAM)
     scores = np.zeros(n, np.int64)
-    seat = np.int64(view["seat"])
+    seat = integer(view["seat"])
     _shuffle(actions, n, stream)
     rounds = _rounds(n)
     while n > 1:
@@ -81,7 +82,7 @@ def best_by_halving(
                 step(states[1], actions[k], chances[0])
                 scores[k] += points_by_greedy(states[1], seat, scratch, chances[0])
         n = _halve(actions, scores, n)
-    return actions[0]
+    return np.uint64(actions[0])
 
 
 @kernel_as(POLICY)
@@ -91,4 +92,4 @@ def rollout(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     n = legal_moves(view, actions)
     if n > len(actions):
         return decide_beside_plays(view, stream)
-    return best_by_halving(view, actions, n, np.int64(scratch["parameters"][0]), scratch, stream)
+    return best_by_halving(view, actions, n, integer(scratch["parameters"][0]), scratch, stream)

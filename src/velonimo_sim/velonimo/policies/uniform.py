@@ -3,7 +3,7 @@
 import numpy as np
 
 from velonimo_sim._jit import kernel, kernel_as
-from velonimo_sim.bits import U0, nth, popcount
+from velonimo_sim.bits import U0, integer, nth, popcount
 from velonimo_sim.rng import Stream, below
 from velonimo_sim.velonimo.legal import count_plays, nth_play
 from velonimo_sim.velonimo.moves import DECLINE, FORCE, KEEP, PASS, Kind, move_of
@@ -15,8 +15,8 @@ from velonimo_sim.velonimo.view import Phase, View
 @kernel
 def uniform_opponent(view: View, stream: Stream) -> int:
     """Return a uniform seat among the others that still have cards."""
-    is_racing = np.int64(view["sizes"][view["seat"]] > 0)
-    k = below(stream, np.int64(view["racing"]) - is_racing)
+    is_racing = integer(view["sizes"][view["seat"]] > 0)
+    k = below(stream, integer(view["racing"]) - is_racing)
     seat = 0
     while seat == view["seat"] or view["sizes"][seat] == 0 or k > 0:
         if seat != view["seat"] and view["sizes"][seat] > 0:
@@ -38,7 +38,7 @@ def uniform_cards(hand: np.uint64, count: int, stream: Stream) -> np.uint64:
 @kernel
 def _uniform_play(view: View, stream: Stream) -> np.uint64:
     plays = count_plays(view)
-    may_pass = np.int64(view["phase"] == Phase.FOLLOW)
+    may_pass = integer(view["phase"] == Phase.FOLLOW)
     if plays == 0:
         return PASS
     k = below(stream, plays + may_pass)
@@ -47,7 +47,7 @@ def _uniform_play(view: View, stream: Stream) -> np.uint64:
 
 @kernel
 def _uniform_swap(view: View, stream: Stream) -> np.uint64:
-    if view["rules"]["tortoise_swap"] == SWAP_OPTIONAL and below(stream, np.int64(view["racing"])) == 0:
+    if view["rules"]["tortoise_swap"] == SWAP_OPTIONAL and below(stream, integer(view["racing"])) == 0:
         return DECLINE
     return move_of(Kind.SWAP, np.uint64(uniform_opponent(view, stream)))
 
@@ -55,13 +55,13 @@ def _uniform_swap(view: View, stream: Stream) -> np.uint64:
 @kernel_as(POLICY)
 def uniform(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Choose uniformly among the legal moves, a pass being one of them."""
-    phase = np.int64(view["phase"])
+    phase = integer(view["phase"])
     if phase <= Phase.FOLLOW:
         return _uniform_play(view, stream)
     if phase == Phase.SWAP:
         return _uniform_swap(view, stream)
     if phase == Phase.GIVE:
-        return move_of(Kind.GIVE, uniform_cards(view["hand"], np.int64(view["swap_count"]), stream))
+        return move_of(Kind.GIVE, uniform_cards(view["hand"], integer(view["swap_count"]), stream))
     if phase == Phase.NEXT_LEADER:
         return move_of(Kind.LEAD, np.uint64(uniform_opponent(view, stream)))
     return KEEP if below(stream, 2) == 0 else FORCE

@@ -1,0 +1,196 @@
+"""A game to play move by move, in a notebook or from a script."""
+
+from typing import Any
+
+import numpy as np
+
+from velonimo_sim.errors import IllegalMoveError, UsageError
+from velonimo_sim.rng import CHANCE, new_stream
+from velonimo_sim.velonimo.cards import card_texts
+from velonimo_sim.velonimo.legal import MAX_PLAYS, legal_moves
+from velonimo_sim.velonimo.moves import move_text, parse_move
+from velonimo_sim.velonimo.record import Recorder, describe_result
+from velonimo_sim.velonimo.rules import RuleSet
+from velonimo_sim.velonimo.state import State, clone, new_state, view_of
+from velonimo_sim.velonimo.step import apply, deal
+from velonimo_sim.velonimo.view import NOBODY, Phase
+
+
+def new_game(players: int = 4, seed: int = 0, rules: RuleSet | str | None = None, starter: int = 0) -> "Game":
+    """Return a game of which the first col has been dealt.
+
+    Parameters
+    ----------
+    players : int
+        Number of players, 2-5.
+    seed : int
+        Root seed: the same seed deals the same cols, those of game 0 of a tournament with that seed.
+    rules : RuleSet or str, optional
+        Options, or the name of a preset; the official rules by default.
+    starter : int
+        Seat that starts col 1.
+
+    Returns
+    -------
+    Game
+        The game.
+
+    Raises
+    ------
+    UsageError
+        If players, seed, rules or starter are impossible.
+
+    Examples
+    --------
+    >>> game = new_game(players=4, seed=7)
+    >>> game.phase, game.turn
+    ('lead', 0)
+    """
+    chosen = RuleSet.preset(rules) if isinstance(rules, str) else rules or RuleSet.official()
+    return Game(players, seed, chosen, starter)
+
+
+class Game:
+    """One game of Velonimo, played by the texts of moves; cols are dealt as they come.
+
+    See ``new_game`` for the parameters. ``state`` is the engine's record, to be read and not written.
+    """
+
+    def __init__(self, players: int, seed: int, rules: RuleSet, starter: int) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 63:
+            raise UsageError(f"seed {seed}: allowed is an integer 0 to 2**63 - 1")
+        self.rules = rules
+        self.seed = int(seed)
+        self.state: State = new_state(players, rules, starter)
+        self._chance = new_stream(self.seed, 0, CHANCE)
+        self._recorder = Recorder(f"seed-{seed}", players, rules)
+        self._deal()
+
+    def _deal(self) -> None:
+        deal(self.state, self.seed)
+        self._recorder.start_col(self.state)
+
+    @property
+    def players(self) -> int:
+        """Number of players."""
+        return int(self.state["view"]["players"])
+
+    @property
+    def col(self) -> int:
+        """Number of the col being played, 1 = first."""
+        return int(self.state["view"]["col"])
+
+    @property
+    def turn(self) -> int | None:
+        """Seat to act; None when the game is over."""
+        turn = int(self.state["view"]["turn"])
+        return None if turn == NOBODY else turn
+
+    @property
+    def phase(self) -> str:
+        """What has to be decided: lead, follow, swap, give, next_leader, reward; or game_over."""
+        return Phase(int(self.state["view"]["phase"])).name.lower()
+
+    @property
+    def totals(self) -> list[int]:
+        """Points of the finished cols, by seat."""
+        totals: list[int] = self.state["view"]["totals"][: self.players].tolist()
+        return totals
+
+    @property
+    def winner(self) -> int | None:
+        """Seat that has won; None while the game is played."""
+        winner: int | None = describe_result(self.state)["winner"]
+        return winner
+
+    def legal_moves(self) -> list[str]:
+        """Return the texts of all legal moves of the seat to act; empty when the game is over."""
+        moves = np.empty(MAX_PLAYS, np.uint64)
+        count = int(legal_moves(self.state["view"], moves))
+        if count > len(moves):
+            moves = np.empty(count, np.uint64)
+            legal_moves(self.state["view"], moves)
+        return [move_text(move) for move in moves[:count]]
+
+    def play(self, move: str) -> None:
+        """Make a move of the seat to act; when it ends a col, the next one is dealt.
+
+        Raises
+        ------
+        IllegalMoveError
+            If the text is no move, or the rules refuse it (the rule's id is in the message and in ``rule``); the game
+            is then as it was.
+        """
+        if self.turn is None:
+            raise IllegalMoveError(f"{move!r}: the game is over", "V19")
+        word = parse_move(move)
+        before = clone(self.state)
+        apply(self.state, word, self._chance)
+        self._recorder.add(before, word, self.state)
+        if self.state["view"]["phase"] == Phase.COL_OVER:
+            self._deal()
+
+    def view(self, seat: int) -> dict[str, Any]:
+        """Return what a seat may see (V22, V28), cards by name; ``view_of(game.state, seat)`` is the record for bots.
+
+        Raises
+        ------
+        UsageError
+            If there is no such seat.
+        """
+        view, players = view_of(self.state, seat), self.players
+        return {
+            "seat": seat,
+            "phase": self.phase,
+            "turn": self.turn,
+            "hand": card_texts(view["hand"]),
+            "known": {holder: card_texts(view["known"][holder]) for holder in range(players) if holder != seat},
+            "sizes": view["sizes"][:players].tolist(),
+            "beat": int(view["beat"]),
+            "author": None if view["author"] == NOBODY else int(view["author"]),
+            "passed_on": view["passed_on"][:players].tolist(),
+            "played": card_texts(view["played"]),
+            "col": int(view["col"]),
+            "col_value": int(view["rules"]["col_values"][view["col"] - 1]),
+            "totals": view["totals"][:players].tolist(),
+            "points": view["points"][:players].tolist(),
+            "out_order": view["out_order"][:players].tolist(),
+            "wearer": None if view["wearer"] == NOBODY else int(view["wearer"]),
+            "jersey_spent": bool(view["jersey_spent"]),
+            "swap_count": int(view["swap_count"]),
+            "swap_victim": None if view["swap_victim"] == NOBODY else int(view["swap_victim"]),
+            "reward": next(iter(card_texts(view["reward"])), None),
+            "pile_size": int(view["pile_size"]),
+            "rules": self.rules.to_dict(),
+        }
+
+    def record(self) -> dict[str, Any]:
+        """Return the game so far as a record, one line of a JSON Lines file that ``velonimo_sim.replay`` reads."""
+        return self._recorder.record(self.state)
+
+    def __repr__(self) -> str:
+        """Show the table as the seat to act sees it."""
+        view = self.state["view"]
+        worth = int(view["rules"]["col_values"][self.col - 1])
+        lines = [f"Velonimo, {self.players} players, col {self.col} of {len(self.rules.col_values)} ({worth} a place)"]
+        lines += [self._seat_line(seat) for seat in range(self.players)]
+        if view["reward"]:
+            lines.append(f"reward {card_texts(view['reward'])[0]}, {view['pile_size']} cards in the pile")
+        if self.turn is None:
+            lines.append(f"game over: seat {self.winner} has won")
+        else:
+            to_beat = f", to beat: {view['beat']} by seat {view['author']}" if view["beat"] else ""
+            lines.append(f"seat {self.turn} to act: {self.phase.replace('_', ' ')}{to_beat}")
+            lines.append(f"hand: {' '.join(card_texts(view['hand'])) or 'none'}")
+        return "\n".join(lines)
+
+    def _seat_line(self, seat: int) -> str:
+        view = self.state["view"]
+        marks = ["Jersey spent" if view["jersey_spent"] else "Jersey"] if view["wearer"] == seat else []
+        marks += ["passed"] if view["passed_on"][seat] else []
+        out, size = int(view["out_order"][seat]), int(view["sizes"][seat])
+        place = f"out {out}." if out else f"{size} card{'s' if size != 1 else ''}"
+        pointer = ">" if seat == self.turn else " "
+        return f"{pointer} seat {seat}: {place:>8}, {view['totals'][seat]} points" + "".join(
+            f", {mark}" for mark in marks
+        )
