@@ -65,11 +65,16 @@ def kernel_as(signature: Any) -> Callable[[Function], Function]:
     return lambda function: _compile(function, signature)
 
 
-def _compile(function: Function, *signature: Any) -> Function:
+def inlined(function: Function) -> Function:
+    """Compile into each caller: for what is called at every decision, where the call itself would be half the cost."""
+    return _compile(function, forceinline=True)
+
+
+def _compile(function: Function, *signature: Any, **options: Any) -> Function:
     before = config.CACHE_DIR
     config.CACHE_DIR = "" if INTERPRETED else str(cache_folder())
     try:
-        compiled: Function = njit(*signature, cache=True, nogil=True)(function)
+        compiled: Function = njit(*signature, cache=True, nogil=True, **options)(function)
     finally:
         config.CACHE_DIR = before
     return compiled

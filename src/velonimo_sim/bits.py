@@ -11,7 +11,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from velonimo_sim._jit import INTERPRETED, kernel
+from velonimo_sim._jit import INTERPRETED, inlined, kernel
 
 U0 = np.uint64(0)
 U1 = np.uint64(1)
@@ -51,18 +51,18 @@ else:
 
         return types.int64(types.uint64), generate
 
-    @kernel
+    @inlined
     def add(a: np.uint64, b: np.uint64) -> np.uint64:
         """Return ``a + b`` modulo 2**64."""
         return a + b
 
-    @kernel
+    @inlined
     def multiply(a: np.uint64, b: np.uint64) -> np.uint64:
         """Return ``a * b`` modulo 2**64."""
         return a * b
 
 
-@kernel
+@inlined
 def integer(value: Any) -> int:
     """Return a field or element as a signed 64-bit integer.
 
@@ -71,49 +71,49 @@ def integer(value: Any) -> int:
     return int(np.int64(value))
 
 
-@kernel
+@inlined
 def popcount(word: np.uint64) -> int:
     """Return the number of set bits, 0-64."""
     return _count_bits(word)
 
 
-@kernel
+@inlined
 def lowest_index(word: np.uint64) -> int:
     """Return the position of the lowest set bit, 0-63; 64 for the word 0."""
     return _trailing_zeros(word)
 
 
-@kernel
+@inlined
 def shift_left(word: np.uint64, places: int) -> np.uint64:
     """Return ``word << places`` for 0-63 places."""
     return np.uint64(word) << np.uint64(places)
 
 
-@kernel
+@inlined
 def shift_right(word: np.uint64, places: int) -> np.uint64:
     """Return ``word >> places`` for 0-63 places."""
     return np.uint64(word) >> np.uint64(places)
 
 
-@kernel
+@inlined
 def bit(position: int) -> np.uint64:
     """Return the word with the one bit at ``position``, 0-63."""
     return U1 << np.uint64(position)
 
 
-@kernel
+@inlined
 def lowest(word: np.uint64) -> np.uint64:
     """Return the lowest set bit as a word; 0 for the word 0."""
     return word & (add(~word, U1))
 
 
-@kernel
+@inlined
 def without_lowest(word: np.uint64) -> np.uint64:
     """Return the word less its lowest set bit; not for the word 0."""
     return word & (word - U1)
 
 
-@kernel
+@inlined
 def nth(word: np.uint64, k: int) -> np.uint64:
     """Return the ``k``-th set bit of a word that has it, 0 being the lowest, as a word."""
     for _ in range(k):
@@ -121,13 +121,13 @@ def nth(word: np.uint64, k: int) -> np.uint64:
     return lowest(word)
 
 
-@kernel
+@inlined
 def byte(word: np.uint64, index: int) -> int:
     """Return byte ``index`` of the word, 0-255; byte 0 holds the lowest bits."""
     return integer((np.uint64(word) >> np.uint64(8 * index)) & np.uint64(0xFF))
 
 
-@kernel
+@inlined
 def column(word: np.uint64, index: int) -> int:
     """Return bit ``index`` of each of the bytes 0-6, gathered in 7 bits: bit c comes from byte c."""
     spaced = (np.uint64(word) >> np.uint64(index)) & np.uint64(0x0001_0101_0101_0101)
@@ -145,7 +145,7 @@ def deposit(word: np.uint64, places: np.uint64) -> np.uint64:
     return result
 
 
-@kernel
+@inlined
 def next_of_same_size(word: np.uint64) -> np.uint64:
     """Return the next higher word with as many set bits (Gosper's method, HAKMEM item 175); not for 0."""
     low = lowest(word)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from velonimo_sim._jit import kernel
+from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import U0, U1, add, integer, multiply, popcount
 
 STREAM = np.dtype([("state", "u8"), ("gamma", "u8")], align=True)
@@ -30,7 +30,7 @@ _LOW_32 = np.uint64(0xFFFF_FFFF)
 _32 = np.uint64(32)
 
 
-@kernel
+@inlined
 def _mix(z: np.uint64) -> np.uint64:
     """Return Stafford's 13th variant of the 64-bit finalizer."""
     z = multiply(z ^ (z >> np.uint64(30)), np.uint64(0xBF58_476D_1CE4_E5B9))
@@ -60,7 +60,7 @@ def open_stream(stream: Stream, seed: int, index: int, purpose: int) -> None:
     stream["gamma"] = _mix_gamma(second)
 
 
-@kernel
+@inlined
 def next_word(stream: Stream) -> np.uint64:
     """Return the next 64 random bits."""
     state = add(stream["state"], stream["gamma"])
@@ -68,7 +68,7 @@ def next_word(stream: Stream) -> np.uint64:
     return _mix(state)
 
 
-@kernel
+@inlined
 def below(stream: Stream, n: int) -> int:
     """Return a uniform integer from 0 to ``n - 1``, for 1 <= n < 2**32."""
     bound = np.uint64(n)

@@ -8,7 +8,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from velonimo_sim._jit import kernel
+from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import (
     U0,
     binomial,
@@ -114,19 +114,19 @@ REASONS = {
 """For each refusal the id of the rule that is broken and the reason in words."""
 
 
-@kernel
+@inlined
 def may_add_jersey(view: View) -> bool:
     """Whether the player of the view may still add the Jersey in this col (V9)."""
     return bool(view["wearer"] == view["seat"] and view["jersey_spent"] == 0 and view["rules"]["jersey_bonus"] > 0)
 
 
-@kernel
+@inlined
 def threshold(beat: int) -> int:
     """Return the row of the tables for a value to beat: 0 to ``TOP_VALUE``."""
     return min(max(beat, 0), TOP_VALUE)
 
 
-@kernel
+@inlined
 def jersey_threshold(view: View) -> int:
     """Return the row of the tables for plays to which the Jersey is added (V9)."""
     return threshold(integer(view["beat"]) - integer(view["rules"]["jersey_bonus"]))
@@ -135,7 +135,7 @@ def jersey_threshold(view: View) -> int:
 # The next two go through all 14 groups without a branch: what a processor mispredicts costs more than what it adds up.
 
 
-@kernel
+@inlined
 def count_rider_plays(hand: np.uint64, row: int) -> int:
     """Return how many single riders and combinations of the hand are worth more than ``row``."""
     count = 0
@@ -146,7 +146,7 @@ def count_rider_plays(hand: np.uint64, row: int) -> int:
     return count
 
 
-@kernel
+@inlined
 def nth_rider_play(hand: np.uint64, row: int, k: int) -> np.uint64:
     """Return rider play ``k`` of those counted, which must be more than ``k``."""
     total, place, before = 0, 0, 0
@@ -161,7 +161,7 @@ def nth_rider_play(hand: np.uint64, row: int, k: int) -> np.uint64:
     return shift_left(SPREAD[NUMBER_SETS[column(hand, place - 7), k - before]], place - 7)
 
 
-@kernel
+@inlined
 def count_plays(view: View) -> int:
     """Return the number of legal plays of a play-or-pass choice; the pass is not counted."""
     row = threshold(integer(view["beat"]))
@@ -171,7 +171,7 @@ def count_plays(view: View) -> int:
     return count
 
 
-@kernel
+@inlined
 def nth_play(view: View, k: int) -> np.uint64:
     """Return legal play ``k`` in the order of ``legal_moves``, for k below ``count_plays``."""
     row = threshold(integer(view["beat"]))
@@ -274,7 +274,7 @@ def legal_moves(view: View, out: NDArray[np.uint64]) -> int:
     return 0
 
 
-@kernel
+@inlined
 def _refusal_of_cards(cards: np.uint64, hand: np.uint64) -> int:
     """Return what is wrong with the cards of a play by themselves (V7, V8)."""
     if cards == U0:
@@ -288,7 +288,7 @@ def _refusal_of_cards(cards: np.uint64, hand: np.uint64) -> int:
     return Refusal.TWO_HARES if cards & ~HARES == U0 else Refusal.HARE_IN_COMBO
 
 
-@kernel
+@inlined
 def _refusal_of_jersey(view: View, cards: np.uint64) -> int:
     """Return what forbids adding the Jersey to the cards (V9)."""
     if view["rules"]["jersey_bonus"] == 0:
@@ -300,7 +300,7 @@ def _refusal_of_jersey(view: View, cards: np.uint64) -> int:
     return Refusal.JERSEY_USED if view["jersey_spent"] else Refusal.NONE
 
 
-@kernel
+@inlined
 def _refusal_of_play(view: View, move: np.uint64) -> int:
     cards = cards_of(move)
     if move & ~(cards | JERSEY):
@@ -353,7 +353,7 @@ def _phase_of(kind: int) -> int:
     return Phase.NEXT_LEADER if kind == Kind.LEAD else Phase.REWARD
 
 
-@kernel
+@inlined
 def refusal(view: View, move: np.uint64) -> int:
     """Return why the player to act may not make the move, as a ``Refusal``; ``Refusal.NONE`` (0) if he may."""
     kind = kind_of(move)

@@ -10,7 +10,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from velonimo_sim._jit import kernel
+from velonimo_sim._jit import inlined
 from velonimo_sim.bits import U0, integer, lowest_index, popcount, shift_left, shift_right, without_lowest
 from velonimo_sim.errors import IllegalMoveError
 from velonimo_sim.velonimo.cards import DECK, HARES, RIDERS, TORTOISES, card_texts, parse_cards
@@ -43,37 +43,37 @@ _WORDS = {"pass": PASS, "decline": DECLINE, "keep": KEEP, "force": FORCE}
 _SEAT_KINDS = {"swap": Kind.SWAP, "lead": Kind.LEAD}
 
 
-@kernel
+@inlined
 def move_of(kind: int, content: np.uint64) -> np.uint64:
     """Return the move of that kind with the given cards (or seat)."""
     return shift_left(np.uint64(kind), _KIND_AT) | np.uint64(content)
 
 
-@kernel
+@inlined
 def kind_of(move: np.uint64) -> int:
     """Return the ``Kind`` of a move."""
     return integer(shift_right(move, _KIND_AT) & np.uint64(7))
 
 
-@kernel
+@inlined
 def cards_of(move: np.uint64) -> np.uint64:
     """Return the cards of a play or gift."""
     return move & DECK
 
 
-@kernel
+@inlined
 def seat_of(move: np.uint64) -> int:
     """Return the seat that a ``swap`` or ``lead`` names."""
     return integer(move & np.uint64(0xFF))
 
 
-@kernel
+@inlined
 def lowest_number(cards: np.uint64) -> int:
     """Return the number of the lowest rider of a legal play: within a team the lowest bit, in a number group any."""
     return (lowest_index(cards) & 7) + 1
 
 
-@kernel
+@inlined
 def value_of(cards: np.uint64) -> int:
     """Return the value of the cards of a legal play, without the Jersey (V6, V7)."""
     if cards & HARES:
@@ -82,13 +82,13 @@ def value_of(cards: np.uint64) -> int:
     return lowest_number(cards) if size == 1 else 10 * size + lowest_number(cards)
 
 
-@kernel
+@inlined
 def is_single(cards: np.uint64) -> bool:
     """Whether the word holds exactly one card."""
     return bool(cards != U0 and without_lowest(cards) == U0)
 
 
-@kernel
+@inlined
 def is_combination(cards: np.uint64) -> bool:
     """Whether two or more cards are riders that share their colour or their number (V7, V8)."""
     if cards & ~RIDERS:

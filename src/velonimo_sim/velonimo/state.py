@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from velonimo_sim._jit import kernel
+from velonimo_sim._jit import inlined
 from velonimo_sim.bits import U0, integer
 from velonimo_sim.errors import CorruptDataError, UsageError
 from velonimo_sim.velonimo.cards import DECK, card_texts, parse_cards
@@ -42,7 +42,7 @@ _HEADER = struct.Struct("<4sHHI")
 _MAGIC = b"VELO"
 
 
-@kernel
+@inlined
 def show_turn(state: State) -> None:
     """Fill in the part of the state's view that belongs to the seat to act."""
     view = state["view"]

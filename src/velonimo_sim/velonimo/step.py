@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from velonimo_sim._jit import kernel
+from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import U0, bit, integer, lowest_index, nth, popcount
 from velonimo_sim.errors import IllegalMoveError, UsageError
 from velonimo_sim.rng import Stream, below, new_stream
@@ -67,7 +67,7 @@ def begin_col(state: State) -> None:
     show_turn(state)
 
 
-@kernel
+@inlined
 def open_attack(view: View, leader: int) -> None:
     """Let ``leader`` lead an attack (V10)."""
     clear_centre(view)
@@ -75,7 +75,7 @@ def open_attack(view: View, leader: int) -> None:
     view["turn"] = leader
 
 
-@kernel
+@inlined
 def clear_centre(view: View) -> None:
     """Discard the centre: nothing to beat, nobody has passed (V12)."""
     view["beat"] = 0
@@ -100,7 +100,7 @@ def take_top_card(state: State) -> np.uint64:
     return card
 
 
-@kernel
+@inlined
 def step(state: State, move: np.uint64, chance: Stream) -> None:
     """Make a move that is known to be legal; ``chance`` draws the cards of a swap."""
     kind = kind_of(move)
@@ -124,7 +124,7 @@ def step(state: State, move: np.uint64, chance: Stream) -> None:
     show_turn(state)
 
 
-@kernel
+@inlined
 def play(state: State, move: np.uint64) -> None:
     """Put cards on the table and let their effects happen in the order of V25."""
     view = state["view"]
@@ -147,7 +147,7 @@ def play(state: State, move: np.uint64) -> None:
         pass_turn_on(view)
 
 
-@kernel
+@inlined
 def lay_down(state: State, seat: int, cards: np.uint64) -> None:
     """Move cards from a hand to the table, where everybody sees them."""
     view = state["view"]
@@ -169,7 +169,7 @@ def draw_for_dromedaries(state: State, seat: int, cards: np.uint64) -> None:
         view["sizes"][seat] += 1
 
 
-@kernel
+@inlined
 def go_out(state: State, seat: int) -> None:
     """Score for a player whose hand is empty (V14); with one player left the col is over (V15)."""
     view = state["view"]
@@ -193,7 +193,7 @@ def col_value(view: View) -> int:
     return integer(view["rules"]["col_values"][view["col"] - 1])
 
 
-@kernel
+@inlined
 def pass_turn_on(view: View) -> None:
     """Give the turn to the next player still racing, or end the attack when it comes back to its author (V12)."""
     seat = integer(view["turn"])
@@ -208,7 +208,7 @@ def pass_turn_on(view: View) -> None:
             return
 
 
-@kernel
+@inlined
 def end_attack(view: View, winner: int) -> None:
     """Discard the centre; the winner leads (V12), after the reward (V26), or names who leads if he is out (V13)."""
     open_attack(view, winner)

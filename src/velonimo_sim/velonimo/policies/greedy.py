@@ -7,7 +7,7 @@ hares last; forces the reward on the opponent.
 
 import numpy as np
 
-from velonimo_sim._jit import kernel, kernel_as
+from velonimo_sim._jit import inlined, kernel, kernel_as
 from velonimo_sim.bits import U0, byte, column, integer, lowest, lowest_index, popcount, shift_left, without_lowest
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.cards import HARES, RIDERS, TORTOISES
@@ -34,7 +34,7 @@ from velonimo_sim.velonimo.view import Phase, View
 # are the teams, 7-13 the numbers.
 
 
-@kernel
+@inlined
 def _best_lead(hand: np.uint64) -> int:
     """Return the best lead of the riders of a hand as 16 x rank + place."""
     best = 16 * NO_PLAY
@@ -45,7 +45,7 @@ def _best_lead(hand: np.uint64) -> int:
     return best
 
 
-@kernel
+@inlined
 def lead_most_cards(hand: np.uint64) -> np.uint64:
     """Return the play of the most cards, then of the lowest value, that a hand with cards can lead with."""
     riders = hand & RIDERS
@@ -55,7 +55,7 @@ def lead_most_cards(hand: np.uint64) -> np.uint64:
     return riders & (shift_left(np.uint64(0x7F), 8 * place) if place < 7 else shift_left(TORTOISES, place - 7))
 
 
-@kernel
+@inlined
 def _best_follow(hand: np.uint64, row: int) -> int:
     """Return the cheapest rider play worth more than ``row`` as 16 x rank + place."""
     best = 16 * NO_PLAY
@@ -66,7 +66,7 @@ def _best_follow(hand: np.uint64, row: int) -> int:
     return best
 
 
-@kernel
+@inlined
 def _cards_of_follow(hand: np.uint64, row: int, place: int) -> np.uint64:
     """Return the cards of the cheapest play of a group: the last of those that beat."""
     if place < 7:
@@ -77,7 +77,7 @@ def _cards_of_follow(hand: np.uint64, row: int, place: int) -> np.uint64:
     return shift_left(SPREAD[NUMBER_SETS[group, count - 1]], place - 7)
 
 
-@kernel
+@inlined
 def cheapest_play(view: View, hand: np.uint64) -> np.uint64:
     """Return the play of the lowest value that beats, then of the most cards, with cards of ``hand``; 0 if none."""
     row = threshold(integer(view["beat"]))

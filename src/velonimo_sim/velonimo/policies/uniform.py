@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from velonimo_sim._jit import kernel, kernel_as
+from velonimo_sim._jit import inlined, kernel, kernel_as
 from velonimo_sim.bits import U0, integer, nth, popcount
 from velonimo_sim.rng import Stream, below
 from velonimo_sim.velonimo.legal import count_plays, nth_play
@@ -35,7 +35,7 @@ def uniform_cards(hand: np.uint64, count: int, stream: Stream) -> np.uint64:
     return chosen
 
 
-@kernel
+@inlined
 def _uniform_play(view: View, stream: Stream) -> np.uint64:
     plays = count_plays(view)
     may_pass = integer(view["phase"] == Phase.FOLLOW)
