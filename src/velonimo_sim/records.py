@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from velonimo_sim.errors import UsageError
-from velonimo_sim.match import Chunk
+from velonimo_sim.game import GameSpec
+from velonimo_sim.match import MAX_CHUNK_GAMES, Chunk
 
 SCHEMA_VERSION = 1
 """Goes up whenever a column changes; written into every Parquet file and into ``run.json``."""
@@ -30,7 +31,6 @@ SHARD_SECONDS = 60.0
 """After so long a shard is closed with the games that it has, so that slow bots too leave readable files."""
 
 MANIFEST = "run.json"
-_KINDS = ("games", "cols")
 
 
 def arrow_schema(row: np.dtype[np.void]) -> pa.Schema:
@@ -49,13 +49,29 @@ def arrow_schema(row: np.dtype[np.void]) -> pa.Schema:
     )
 
 
-def _to_batch(rows: NDArray[np.void], schema: pa.Schema, bots: pa.Array) -> pa.RecordBatch:
-    """Copy rows into columns."""
-    columns = []
-    for name in schema.names:
-        column = pa.array(np.ascontiguousarray(rows[name]))
-        columns.append(pa.DictionaryArray.from_arrays(column, bots) if name == "bot" else column)
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+class _Columns:
+    """Room for the rows of one shard, column by column; used again for the next shard."""
+
+    def __init__(self, row: np.dtype[np.void], capacity: int, bots: Any) -> None:
+        self.schema = arrow_schema(row)
+        self._bots = bots
+        self._columns = {name: np.empty(capacity, row[name]) for name in self.schema.names}
+        self._size = 0
+
+    def append(self, rows: NDArray[np.void]) -> None:
+        end = self._size + len(rows)
+        for name, column in self._columns.items():
+            column[self._size : end] = rows[name]
+        self._size = end
+
+    def clear(self) -> None:
+        self._size = 0
+
+    def table(self) -> pa.Table:
+        """Return the rows as a table that is valid until the next row is appended after a ``clear``."""
+        arrays = {name: pa.array(column[: self._size]) for name, column in self._columns.items()}
+        arrays["bot"] = pa.DictionaryArray.from_arrays(arrays["bot"], self._bots)
+        return pa.Table.from_arrays(list(arrays.values()), schema=self.schema)
 
 
 def _write_options(schema: pa.Schema) -> dict[str, Any]:
@@ -71,6 +87,7 @@ def _write_options(schema: pa.Schema) -> dict[str, Any]:
         "use_dictionary": ["bot"],
         "column_encoding": dict.fromkeys(split, "BYTE_STREAM_SPLIT"),
         "write_statistics": ["game_id"],
+        "write_batch_size": 16_384,
     }
 
 
@@ -95,26 +112,30 @@ class RunFolder:
     ----------
     path : pathlib.Path
         The folder, made by ``create_run_folder``.
-    rows : sequence of numpy.dtype
-        The game's two kinds of rows: games, cols.
+    game : GameSpec
+        The game played; it knows the two kinds of rows.
     bots : sequence of str
         Texts of the bots.
+    most_col_rows : int
+        The most col rows of a game.
     """
 
-    def __init__(self, path: Path, rows: Sequence[np.dtype[np.void]], bots: Sequence[str]) -> None:
+    def __init__(self, path: Path, game: GameSpec, bots: Sequence[str], most_col_rows: int) -> None:
         self.path = path
         self.games = 0
-        self._schemas = [arrow_schema(row) for row in rows]
-        self._bots = pa.array(list(bots), pa.string())
-        self._batches: tuple[list[pa.RecordBatch], ...] = ([], [])
-        self._first_game = 0
+        dictionary = pa.array(list(bots), pa.string())
+        room = SHARD_GAMES + MAX_CHUNK_GAMES
+        self._kinds = {
+            "cols": _Columns(game.col_row, room * most_col_rows, dictionary),
+            "games": _Columns(game.game_row, room * len(bots), dictionary),
+        }
         self._shard_games = 0
         self._opened = time.monotonic()
 
     def add(self, chunk: Chunk) -> None:
         """Take the rows of a chunk; write a shard when there are enough of them or enough time has passed."""
-        for batches, rows, schema in zip(self._batches, (chunk.game_rows, chunk.col_rows), self._schemas, strict=True):
-            batches.append(_to_batch(rows, schema, self._bots))
+        self._kinds["games"].append(chunk.game_rows)
+        self._kinds["cols"].append(chunk.col_rows)
         self._shard_games += chunk.games
         if self._shard_games >= SHARD_GAMES or time.monotonic() - self._opened > SHARD_SECONDS:
             self.close_shard()
@@ -126,15 +147,15 @@ class RunFolder:
         """
         if self._shard_games:
             with ExitStack() as stack:
-                for kind, batches, schema in zip(_KINDS, self._batches, self._schemas, strict=True):
-                    path = self.path / f"{kind}-{self._first_game:010d}.parquet"
-                    table = pa.Table.from_batches(batches, schema)
+                for kind, columns in self._kinds.items():
+                    path = self.path / f"{kind}-{self.games:010d}.parquet"
+                    table = columns.table()
                     partial = stack.enter_context(_renamed_when_whole(path))
-                    pq.write_table(table, partial, row_group_size=len(table), **_write_options(schema))
+                    pq.write_table(table, partial, row_group_size=len(table), **_write_options(columns.schema))
             self.games += self._shard_games
-            self._first_game += self._shard_games
             self._shard_games = 0
-            self._batches = ([], [])
+            for columns in self._kinds.values():
+                columns.clear()
         self._opened = time.monotonic()
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
@@ -177,5 +198,5 @@ def _clear_run_folder(path: Path, overwrite: bool) -> None:
 
 def _is_run_file(entry: Path) -> bool:
     name = entry.name.removeprefix("_")
-    is_shard = name.endswith(".parquet") and name.split("-")[0] in _KINDS
+    is_shard = name.endswith(".parquet") and name.startswith(("games-", "cols-"))
     return entry.is_file() and (is_shard or name == MANIFEST)

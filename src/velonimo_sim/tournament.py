@@ -30,7 +30,7 @@ from velonimo_sim.summary import Tally
 from velonimo_sim.velonimo.rules import RuleSet
 
 COMMAND = "velonimo_sim.tournament"
-DEFAULT_GAMES = 1_000
+DEFAULT_GAMES = 2_000
 MAX_GAMES = 10**12
 MAX_WORKERS = 1_024
 DEFAULT_FOLDER = "velonimo-run"
@@ -136,13 +136,14 @@ def run(tournament: Tournament, out: Path, workers: int, quiet: bool = True) -> 
     """
     game, players = tournament.game, len(tournament.bots)
     texts = [bot.text for bot in tournament.bots]
-    folder = RunFolder(out, (game.game_row, game.col_row), texts)
+    most_col_rows = game.most_col_rows(tournament.rules, players)
+    folder = RunFolder(out, game, texts, most_col_rows)
     manifest = tournament.manifest()
     folder.write_manifest(manifest | {"status": "running", "games_written": 0})
     tally, stop = Tally(texts), StopRequest()
     status, cause = "finished", ""
     table = game.open_table(tournament.bots, tournament.rules, rotated_seatings(players), tournament.seed)
-    match = Match(game, table, players, game.most_col_rows(tournament.rules, players))
+    match = Match(game, table, players, most_col_rows)
     began = time.perf_counter()
     with stop.heeded(), GamesProgress(tournament.games, quiet) as progress:
         chunks = match.chunks(tournament.games, workers)

@@ -1,0 +1,40 @@
+"""What the tests share: recorded games, and positions reached by random play."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hypothesis import settings
+
+from velonimo_sim.rng import BOT, CHANCE, new_stream
+from velonimo_sim.velonimo.policies import parse_bot
+from velonimo_sim.velonimo.rules import RuleSet
+from velonimo_sim.velonimo.state import State, clone, new_state
+from velonimo_sim.velonimo.step import apply, deal
+from velonimo_sim.velonimo.view import Phase
+
+settings.register_profile("default", deadline=None, derandomize=True, max_examples=50)
+settings.load_profile("default")
+
+DATA = Path(__file__).parent / "data"
+
+
+def recorded_games(players: int) -> list[dict[str, Any]]:
+    """Return the refereed games for a number of players."""
+    with gzip.open(DATA / f"visible_{players}p.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def states_of_game(players: int, seed: int, rules: RuleSet | None = None, bot: str = "random") -> Iterator[State]:
+    """Yield a copy of every state with a decision in a game that one bot plays in all seats."""
+    state = new_state(players, rules)
+    chosen = parse_bot(bot)
+    scratch, choices, chance = chosen.scratch(), new_stream(seed, 0, BOT), new_stream(seed, 0, CHANCE)
+    while state["view"]["phase"] != Phase.GAME_OVER:
+        if state["view"]["phase"] == Phase.COL_OVER:
+            deal(state, seed)
+        yield clone(state)
+        apply(state, np.uint64(chosen.policy.function(state["view"], scratch, choices)), chance)
