@@ -8,10 +8,10 @@ GAME_ROW = np.dtype(
     [
         ("game_id", "i8"),  # index of the game in its run
         ("deal_id", "i8"),  # index of the deal: games that share it were dealt the same cards
-        ("total", "i4"),  # points of the game
         ("seating_id", "i2"),  # index of the seating: which bot sat where
         ("seat", "i1"),  # 0 = starts col 1
         ("bot", "i1"),  # index into the run's bots
+        ("total", "i4"),  # points of the game
         ("place", "i1"),  # 1 = winner
         ("won", "?"),
         ("fault", "i1"),  # 0 = the bot kept to the rules
@@ -23,21 +23,21 @@ GAME_ROW = np.dtype(
 COL_ROW = np.dtype(
     [
         ("game_id", "i8"),
-        ("hand", "u8"),  # cards dealt, as a word of cards.py
-        ("jersey_spent_on", "i4"),  # value of the play that the Jersey was added to, the bonus included; 0 = none
-        ("points", "i4"),  # points of this col
-        ("turns", "i2"),  # play-or-pass choices made
-        ("passes", "i2"),  # passes among them
-        ("swaps_made", "i2"),  # swaps as author
-        ("swaps_suffered", "i2"),  # swaps as victim
         ("col", "i1"),  # 1 = first
         ("seat", "i1"),
         ("bot", "i1"),  # index into the run's bots
+        ("hand", "u8"),  # cards dealt, as a word of cards.py
         ("tortoises", "i1"),  # Tortoises dealt
         ("hares", "i1"),  # hares dealt
-        ("out_order", "i1"),  # 1 = first to go out; the last one is numbered too
         ("started", "?"),  # led the first attack of the col
         ("wears_jersey", "?"),  # wore the Jersey in this col
+        ("jersey_spent_on", "i4"),  # value of the play that the Jersey was added to, the bonus included; 0 = none
+        ("swaps_made", "i2"),  # swaps as author
+        ("swaps_suffered", "i2"),  # swaps as victim
+        ("out_order", "i1"),  # 1 = first to go out; the last one is numbered too
+        ("points", "i4"),  # points of this col
+        ("turns", "i2"),  # play-or-pass choices made
+        ("passes", "i2"),  # passes among them
     ],
     align=True,
 )

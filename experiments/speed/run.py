@@ -1,0 +1,214 @@
+"""How fast is the engine? One run on one pinned core, as ratios to plain C that plays the same games beside it.
+
+    python experiments/speed/run.py [--runs 5] [--seconds 1.0] [--json]
+
+Needs gcc for the ratios to the yardstick ``playouts.c``; without it they are left out. Everything is the median of
+alternating runs. Progress goes to stderr, the result to stdout.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from velonimo_sim._jit import kernel
+from velonimo_sim.game import GAMES
+from velonimo_sim.match import MAX_CHUNK_GAMES, rotated_seatings
+from velonimo_sim.velonimo.rules import RuleSet
+from velonimo_sim.velonimo.state import STATE, new_state
+
+HERE = Path(__file__).parent
+GAME = GAMES["velonimo"]
+WAYS = {"random": ("list", "table"), "greedy": ("greedy",)}
+"""For each bot the ways of the yardstick to compare it with."""
+MANY_GAMES = 1_000_000
+
+
+def say(text: str) -> None:
+    """Report progress."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def pin_to_one_core() -> None:
+    """Keep this process and its children on one core, where the system can do that."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+def build_yardstick(folder: Path) -> Path | None:
+    """Compile ``playouts.c``; None where there is no gcc."""
+    if shutil.which("gcc") is None:
+        say("no gcc: the ratios to the yardstick are left out")
+        return None
+    program = folder / "playouts"
+    subprocess.run(["gcc", "-O3", "-march=native", "-o", program, HERE / "playouts.c"], check=True)
+    return program
+
+
+class Loop:
+    """The loop that the tournament uses, without files: chunks of games by one thread into the same buffers."""
+
+    def __init__(self, bot: str, players: int) -> None:
+        rules = RuleSet.official()
+        self.table = GAME.open_table([GAME.parse_bot(bot)] * players, rules, rotated_seatings(players), 42)
+        self.game_rows = np.zeros(MAX_CHUNK_GAMES * players, GAME.game_row)
+        self.col_rows = np.zeros(MAX_CHUNK_GAMES * GAME.most_col_rows(rules, players), GAME.col_row)
+
+    def seconds(self, games: int) -> float:
+        """Return how long it takes to play so many games."""
+        began = time.perf_counter()
+        for first in range(0, games, MAX_CHUNK_GAMES):
+            self.table.play(first, min(MAX_CHUNK_GAMES, games - first), self.game_rows, self.col_rows)
+        return time.perf_counter() - began
+
+    def games_for(self, seconds: float) -> int:
+        """Return about how many games take so many seconds."""
+        self.seconds(MAX_CHUNK_GAMES)
+        return max(MAX_CHUNK_GAMES, int(seconds / self.seconds(5 * MAX_CHUNK_GAMES) * 5 * MAX_CHUNK_GAMES))
+
+
+def yardstick_rate(program: Path, players: int, way: str, games: int) -> float:
+    """Return the games per second of the yardstick."""
+    output = subprocess.run([program, str(players), way, str(games)], check=True, capture_output=True, text=True).stdout
+    return float(json.loads(output)["games_per_s"])
+
+
+def measure_loops(program: Path | None, runs: int, seconds: float) -> list[dict[str, Any]]:
+    """Measure the loop against the yardstick, bot by bot and player count by player count."""
+    results = []
+    for bot, ways in WAYS.items():
+        for players in (3, 4, 5):
+            say(f"{bot} x {players}: {runs} alternating runs")
+            loop = Loop(bot, players)
+            games = loop.games_for(seconds)
+            rates: dict[str, list[float]] = {name: [] for name in ("engine", *(ways if program else ()))}
+            for _ in range(runs):
+                rates["engine"].append(games / loop.seconds(games))
+                if program:
+                    for way in ways:
+                        rates[way].append(yardstick_rate(program, players, way, games))
+            medians = {name: median(values) for name, values in rates.items()}
+            ratios = {way: medians["engine"] / rate for way, rate in medians.items() if way != "engine"}
+            results.append({"bot": bot, "players": players, "games_per_s": medians, "ratios": ratios})
+    return results
+
+
+def run_tournament(arguments: Sequence[str], environment: dict[str, str] | None = None) -> tuple[float, int]:
+    """Run the whole command into a folder that is thrown away; return its seconds and its peak memory in KiB."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "velonimo_sim.tournament", "--quiet", "--json", "--out", f"{folder}/run"]
+        began = time.perf_counter()
+        child = subprocess.Popen(
+            [*command, *arguments], stdout=subprocess.DEVNULL, env={**os.environ, **(environment or {})}
+        )
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode:
+            raise subprocess.CalledProcessError(child.returncode, command)
+        return time.perf_counter() - began, usage.ru_maxrss
+
+
+def four_seats(bot: str, games: int) -> list[str]:
+    """Return the arguments of a 4-player tournament of one bot on one worker."""
+    return ["--bots", bot, bot, bot, bot, "--games", str(games), "--workers", "1"]
+
+
+def measure_starts(runs: int) -> dict[str, float]:
+    """Measure from the start of the default command to its first games, with a cold and with a warm cache."""
+    say("cold and warm start")
+    default = ["--games", "4"]
+    with tempfile.TemporaryDirectory() as cache:
+        cold, _ = run_tournament(default, {"NUMBA_CACHE_DIR": cache})
+        warm = median(run_tournament(default, {"NUMBA_CACHE_DIR": cache})[0] for _ in range(runs))
+    return {"cold_start_s": cold, "warm_start_s": warm}
+
+
+def measure_command(runs: int) -> dict[str, float]:
+    """Measure the whole command, files and start included, as a share of its loop."""
+    shares = {}
+    for bot in WAYS:
+        say(f"whole command, {bot} x 4: {runs} alternating runs of {MANY_GAMES:,} games")
+        loop = Loop(bot, 4)
+        pairs = [(loop.seconds(MANY_GAMES), run_tournament(four_seats(bot, MANY_GAMES))[0]) for _ in range(runs)]
+        shares[f"command_to_loop_{bot}"] = median(pair[0] for pair in pairs) / median(pair[1] for pair in pairs)
+    return shares
+
+
+def measure_memory() -> dict[str, float]:
+    """Measure the peak memory of a short and of a long run."""
+    say(f"memory after 10,000 and after {MANY_GAMES:,} games")
+    _, few = run_tournament(four_seats("greedy", 10_000))
+    _, many = run_tournament(four_seats("greedy", MANY_GAMES))
+    return {"memory_10k_games_mb": few / 1024, "memory_1m_games_mb": many / 1024, "difference_mb": (many - few) / 1024}
+
+
+@kernel
+def _clone_often(states: NDArray[np.void], times: int) -> int:
+    for i in range(times):
+        states[1 + i % (len(states) - 1)] = states[0]
+    return times
+
+
+def measure_clone(runs: int) -> dict[str, float]:
+    """Measure how long a copy of a state takes."""
+    states = np.zeros(65, STATE)
+    states[0] = new_state(4)
+    times = 10_000_000
+    _clone_often(states, 1)
+
+    def timed(work: Callable[[], object]) -> float:
+        began = time.perf_counter()
+        work()
+        return time.perf_counter() - began
+
+    return {"clone_ns": median(timed(lambda: _clone_often(states, times)) for _ in range(runs)) / times * 1e9}
+
+
+def print_result(result: dict[str, Any]) -> None:
+    """Print the result for people."""
+    print(f"{'bot':8} {'players':>7} {'games/s':>10}  ratio to the yardstick")
+    for row in result["loops"]:
+        ratios = ", ".join(f"{ratio:.2f} of {way}" for way, ratio in row["ratios"].items()) or "no gcc"
+        print(f"{row['bot']:8} {row['players']:7} {row['games_per_s']['engine']:10,.0f}  {ratios}")
+    for name, value in result.items():
+        if name != "loops":
+            print(f"{name:25} {value:.2f}")
+
+
+def main() -> None:
+    """Measure everything and print it."""
+    parser = argparse.ArgumentParser(description="Measure the speed of the engine on one core.")
+    parser.add_argument("--runs", type=int, default=5, help="alternating runs of each measurement")
+    parser.add_argument("--seconds", type=float, default=1.0, help="length of one run of a loop")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    options = parser.parse_args()
+    pin_to_one_core()
+    starts = measure_starts(options.runs)
+    with tempfile.TemporaryDirectory() as folder:
+        loops = measure_loops(build_yardstick(Path(folder)), options.runs, options.seconds)
+    result = {
+        "loops": loops,
+        **starts,
+        **measure_command(options.runs),
+        **measure_memory(),
+        **measure_clone(options.runs),
+    }
+    if options.json:
+        print(json.dumps(result))
+    else:
+        print_result(result)
+
+
+if __name__ == "__main__":
+    main()
