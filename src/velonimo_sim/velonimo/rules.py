@@ -111,6 +111,9 @@ class RuleSet:
             raise _impossible("jersey_bonus", self.jersey_bonus, f"none (by players) or an integer 0-{_LARGEST}")
         if not _is_integer(self.hand_size, 1, DECK_SIZE // MIN_PLAYERS):
             raise _impossible("hand_size", self.hand_size, f"an integer 1-{DECK_SIZE // MIN_PLAYERS}")
+        for name in ("duel_target", "jersey_bonus", "hand_size"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, int(getattr(self, name)))  # numpy's integers are no JSON
 
     @classmethod
     def official(cls) -> Self:

@@ -132,19 +132,30 @@ def view_of(state: State, seat: int) -> View:
 
 def validate(state: State) -> list[str]:
     """Return everything that cannot be true of a state, one line each; an empty list for a sound state."""
-    view = state["view"]
-    players = int(view["players"])
-    faults = []
+    faults = _faults_of_rules(state["view"]) or _faults_of_ranges(state["view"], len(state["pile"]))
+    return faults or _faults_of_cards(state) + _faults_of_phase(state["view"]) + _faults_of_turn(state)
+
+
+def _faults_of_rules(view: View) -> list[str]:
     try:
-        RuleSet.from_record(view["rules"]).to_record(players)
+        again = RuleSet.from_record(view["rules"]).to_record(int(view["players"]))
     except (UsageError, IndexError) as error:
         return [f"rules: {error}"]
+    return [] if equal(again, view["rules"]) else ["rules: a field beyond the options is not 0"]
+
+
+def _faults_of_ranges(view: View, pile_room: int) -> list[str]:
+    """Return what lies outside of the range that ``VIEW`` documents."""
+    players = int(view["players"])
+    faults = []
     for field, low, high in (
         ("phase", 0, max(Phase)),
         ("col", 0, int(view["rules"]["n_cols"])),
         ("starter", 0, players - 1),
-        ("pile_size", 0, len(state["pile"])),
+        ("racing", 0, players),
+        ("pile_size", 0, pile_room),
         ("jersey_spent", 0, 1),
+        ("unused", 0, 0),
     ):
         if not low <= view[field] <= high:
             faults.append(f"{field} {view[field]}: allowed is {low}-{high}")
@@ -153,7 +164,16 @@ def validate(state: State) -> list[str]:
         for field in ("turn", "author", "wearer", "swap_victim")
         if view[field] >= players and view[field] != NOBODY
     ]
-    return faults or _faults_of_cards(state) + _faults_of_turn(state)
+    faults += [
+        f"{field}: a value is negative"
+        for field in ("totals", "points", "passed_on", "beat")
+        if np.min(view[field]) < 0
+    ]
+    by_seat = ("totals", "points", "passed_on", "sizes", "out_order")
+    faults += [f"{field}: is not 0 beyond the seats" for field in by_seat if view[field][players:].any()]
+    if view["out_order"].max() > players:
+        faults.append(f"out_order: allowed is 0-{players}")
+    return faults
 
 
 def _faults_of_cards(state: State) -> list[str]:
@@ -179,37 +199,62 @@ def _faults_of_cards(state: State) -> list[str]:
         faults.append("the hand sizes are not those of the hands")
     if state["pile"][view["pile_size"] :].any():
         faults.append("the pile is longer than its size")
-    if (state["known"] & ~state["hands"]).any():
-        faults.append("a card is known to be in a hand that does not hold it")
+    if (state["known"] & ~state["hands"]).any() or state["known"].diagonal().any():
+        faults.append("a card is known to be in a hand that does not hold it, or in the own one")
     return faults
 
 
-def _faults_of_turn(state: State) -> list[str]:
-    view = state["view"]
-    players = int(view["players"])
-    phase, turn = Phase(int(view["phase"])), int(view["turn"])
+def _faults_of_phase(view: View) -> list[str]:
+    """Return what does not go with the phase: the standing play, a swap, a reward, the number of the col."""
+    phase = Phase(int(view["phase"]))
+    has_play = phase in (Phase.FOLLOW, Phase.SWAP, Phase.GIVE)
     faults = []
-    if (phase in (Phase.COL_OVER, Phase.GAME_OVER)) != (turn == NOBODY):
-        faults.append(f"turn {turn} in phase {phase.name}")
-    racing = np.count_nonzero(view["sizes"])
-    if phase == Phase.GIVE and view["swap_victim"] < players and view["sizes"][view["swap_victim"]] == 0:
-        racing += 1  # all his cards were taken; he gets as many back
-    if phase < Phase.COL_OVER and view["racing"] != racing:
-        faults.append("the number of players racing is not that of the hands with cards")
-    if (phase == Phase.LEAD) != (view["beat"] == 0) and phase < Phase.NEXT_LEADER:
-        faults.append(f"value to beat {view['beat']} in phase {phase.name}")
+    if phase < Phase.COL_OVER and not has_play == (view["beat"] > 0) == (view["author"] != NOBODY):
+        faults.append(f"value to beat {view['beat']} in phase {phase.name}, played by seat {view['author']}")
     if (phase in (Phase.SWAP, Phase.GIVE)) != (view["swap_count"] > 0):
         faults.append(f"swap of {view['swap_count']} cards in phase {phase.name}")
     if (phase == Phase.GIVE) != (view["swap_victim"] != NOBODY):
         faults.append(f"swap with seat {view['swap_victim']} in phase {phase.name}")
-    if turn != NOBODY and (phase == Phase.NEXT_LEADER) != (view["sizes"][turn] == 0):
-        faults.append(f"seat {turn} with {view['sizes'][turn]} cards is to act in phase {phase.name}")
+    if phase == Phase.REWARD and not view["reward"]:
+        faults.append("a reward is to be awarded, but there is none")
+    if phase == Phase.COL_OVER and view["col"] == view["rules"]["n_cols"]:
+        faults.append(f"a further col after col {view['col']}, the last")
+    if phase != Phase.COL_OVER and view["col"] == 0:
+        faults.append(f"col 0 in phase {phase.name}")
+    return faults
+
+
+def _faults_of_turn(state: State) -> list[str]:
+    """Return what does not go with the seat to act."""
+    view = state["view"]
+    phase, turn = Phase(int(view["phase"])), int(view["turn"])
+    faults = []
+    if phase >= Phase.COL_OVER:
+        faults += [] if turn == NOBODY else [f"turn {turn} in phase {phase.name}"]
+    elif turn == NOBODY:
+        faults.append(f"nobody to act in phase {phase.name}")
+    else:
+        faults += _faults_of_racers(view, phase, turn)
     shown = clone(state)
     show_turn(shown)
     if not equal(shown, state):
         faults.append("the view is not that of the seat to act")
-    if view["unused"] or view["rules"]["unused"].any() or view["sizes"][players:].any():
-        faults.append("an unused field is not 0")
+    return faults
+
+
+def _faults_of_racers(view: View, phase: Phase, turn: int) -> list[str]:
+    faults = []
+    racing = np.count_nonzero(view["sizes"])
+    if phase == Phase.GIVE and view["swap_victim"] != NOBODY and view["sizes"][view["swap_victim"]] == 0:
+        racing += 1  # all his cards were taken; he gets as many back
+    if view["racing"] != racing or racing < 2:
+        faults.append(f"{view['racing']} players racing, with {racing} hands that hold cards")
+    if (phase == Phase.NEXT_LEADER) != (view["sizes"][turn] == 0):
+        faults.append(f"seat {turn} with {view['sizes'][turn]} cards is to act in phase {phase.name}")
+    if phase == Phase.GIVE and (view["swap_count"] > view["sizes"][turn] or view["swap_victim"] == turn):
+        faults.append(f"seat {turn} is to give {view['swap_count']} cards to seat {view['swap_victim']}")
+    if (phase in (Phase.SWAP, Phase.GIVE)) != (view["author"] == turn):
+        faults.append(f"seat {turn} is to act on a play of seat {view['author']} in phase {phase.name}")
     return faults
 
 
@@ -257,7 +302,7 @@ def from_json(text: str) -> State:
     try:
         content = json.loads(text)
         version, rules_version = content.pop("velonimo_state"), content.pop("rules_version")
-    except (ValueError, KeyError, AttributeError, TypeError):
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         raise CorruptDataError("this text is no saved state") from None
     _check_versions(version, rules_version)
     state = np.zeros(1, STATE)[0]
@@ -266,7 +311,7 @@ def from_json(text: str) -> State:
 
 
 def _check_versions(version: object, rules_version: object) -> None:
-    if (version, rules_version) != (STATE_VERSION, RULES_VERSION):
+    if repr((version, rules_version)) != repr((STATE_VERSION, RULES_VERSION)):
         raise CorruptDataError(
             f"the state was saved as version {version} under rules version {rules_version}; "
             f"this is version {STATE_VERSION} under rules version {RULES_VERSION}"
@@ -303,28 +348,38 @@ def _from_plain(record: np.void, plain: Any, path: tuple[str, ...]) -> None:
         raise CorruptDataError(f"{'.'.join(path) or 'state'}: allowed are the fields {', '.join(names)}")
     for name in names:
         here = (*path, name)
+        if isinstance(record[name], np.void):
+            _from_plain(record[name], plain[name], here)
+            continue
+        shape = np.shape(record[name])
         try:
-            if isinstance(record[name], np.void):
-                _from_plain(record[name], plain[name], here)
+            if here in _CARD_FIELDS:
+                record[name] = _read_cards(plain[name], shape)
             else:
-                record[name] = _word_arrays(plain[name]) if here in _CARD_FIELDS else _integers(plain[name])
-        except (ValueError, TypeError, OverflowError) as error:
-            if isinstance(error, CorruptDataError):
-                raise
+                record[name] = _read_integers(plain[name], shape)
+        except (ValueError, OverflowError) as error:
             raise CorruptDataError(f"{'.'.join(here)}: {error}") from None
 
 
-def _word_arrays(value: Any) -> Any:
-    """Return card lists, nested as deep as the field has places, as words."""
-    if not isinstance(value, list):
-        raise TypeError(f"{value!r} is no list of cards")
-    if all(isinstance(part, str) for part in value):
-        return parse_cards(value)
-    return np.array([_word_arrays(part) for part in value], np.uint64)
+def _read_cards(value: Any, shape: tuple[int, ...]) -> Any:
+    """Return lists of cards, nested as the shape says, as words."""
+    if shape:
+        _check_length(value, shape[0])
+        return [_read_cards(part, shape[1:]) for part in value]
+    if not isinstance(value, list) or not all(isinstance(card, str) for card in value):
+        raise ValueError(f"{value!r} is no list of cards")
+    return parse_cards(value)
 
 
-def _integers(value: Any) -> Any:
-    parts = value if isinstance(value, list) else [value]
-    if not all(type(part) is int for part in parts):
-        raise TypeError(f"{value!r}: allowed are integers")
+def _read_integers(value: Any, shape: tuple[int, ...]) -> Any:
+    if shape:
+        _check_length(value, shape[0])
+        return [_read_integers(part, shape[1:]) for part in value]
+    if type(value) is not int:
+        raise ValueError(f"{value!r} is no integer")
     return value
+
+
+def _check_length(value: Any, length: int) -> None:
+    if not isinstance(value, list) or len(value) != length:
+        raise ValueError(f"{value!r} is no list of {length}")
