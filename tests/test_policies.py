@@ -286,8 +286,10 @@ def group_size(hand: list[str], card: str) -> int:
 
 def can_be_given_one_by_one(hand: list[str], gift: list[str]) -> bool:
     """Whether a gift can be made of single cards that each belong to a smallest group of the hand left then."""
+    if not gift:
+        return True
     smallest = min(group_size(hand, card) for card in hand)
-    return not gift or any(
+    return any(
         can_be_given_one_by_one([other for other in hand if other != card], [other for other in gift if other != card])
         for card in gift
         if group_size(hand, card) == smallest
@@ -431,7 +433,7 @@ ROLLOUT = "rollout:n=20" if INTERPRETED else "rollout:n=100"
 
 
 OBVIOUS: dict[str, tuple[Callable[[], View], str]] = {
-    "lead that empties the hand": (lambda: position(["R5 R6 R7", "B1", "B3"]), "R5 R6 R7"),
+    "lead that empties the hand": (lambda: position(["R3 R4", "B1", "B3"]), "R3 R4"),
     "hare that nobody beats before the last card": (lambda: position(["B2 H50", "B5", "G3"]), "H50"),
     "last card that beats": (lambda: position(["R3 R4", "G6", "B3"], "R3"), "G6"),
     "reward that would cost the win": (lambda: position(["B7 R3", "G4 G6"], "R3, pass", pile="N1 Y5"), "force"),

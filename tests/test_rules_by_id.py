@@ -1242,6 +1242,15 @@ def test_v22_the_same_two_may_swap_the_card_on() -> None:
     assert known(state, 1, 0) == "R6"
 
 
+def test_v22_the_same_two_keep_what_they_knew_before() -> None:
+    state = do(swapped_state(), "P1 P5", "swap 0 takes R7")
+    assert known(state, 1, 0) == "P4"
+    assert known(state, 0, 1) == "R6 R7"
+    do(state, "give R7")
+    assert known(state, 1, 0) == "P4 R7"
+    assert known(state, 0, 1) == "R6"
+
+
 def test_v22_a_new_col_starts_without_knowledge() -> None:
     state = do(first_col("R1 R6", "P4 P5"), "R1", "swap 1 takes P4", "give P4", "P5", "R6")
     assert asks(state) == (Phase.COL_OVER, NOBODY)

@@ -518,11 +518,12 @@ def has_a_shard() -> bool:
     return any(Path("run").glob("games-*.parquet"))
 
 
-def assert_stopped_well(status: int, out: str, err: str, bots: Sequence[str]) -> None:
+def assert_stopped_well(number: signal.Signals, stopped: tuple[int, str, str], bots: Sequence[str]) -> None:
     """Check that a stopped run left whole files, its summary and a word of how far it came."""
+    status, out, err = stopped
     content = manifest("run")
     games = content["games_written"]
-    assert status == 130
+    assert status == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
     assert "Traceback" not in err
     assert err.splitlines()[-1] == f"velonimo_sim.tournament: interrupted: {games:,} of 1,000,000 games are in run"
     assert_whole_prefix("run", games, len(bots))
@@ -538,13 +539,13 @@ def assert_stopped_well(status: int, out: str, err: str, bots: Sequence[str]) ->
 def test_a_signal_stops_slow_bots_with_their_games_saved(number: signal.Signals, workers: str) -> None:
     bots = ["rollout:n=60", "greedy", "random"]
     arguments = ["--bots", *bots, "--games", "1000000", "--out", "run", "--workers", workers]
-    assert_stopped_well(*stop_when(has_a_shard, number, [sys.executable, "-c", SLOW_RUN, *arguments]), bots)
+    assert_stopped_well(number, stop_when(has_a_shard, number, [sys.executable, "-c", SLOW_RUN, *arguments]), bots)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_the_command_itself(number: signal.Signals) -> None:
     arguments = ["--bots", *FAST, "--games", "1000000", "--out", "run"]
-    assert_stopped_well(*stop_when(has_a_shard, number, [*COMMAND, *arguments]), FAST)
+    assert_stopped_well(number, stop_when(has_a_shard, number, [*COMMAND, *arguments]), FAST)
 
 
 def test_a_stop_before_the_first_shard_saves_what_was_played() -> None:
@@ -561,7 +562,7 @@ def test_a_stop_before_the_first_shard_saves_what_was_played() -> None:
         assert not has_a_shard()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-    assert_stopped_well(process.returncode, out, err, bots)
+    assert_stopped_well(signal.SIGINT, (process.returncode, out, err), bots)
 
 
 ENDLESS_CHUNK = """

@@ -56,7 +56,7 @@ class GameSpec:
     rules_version: int
     deal_version: int
     rule_set: type[RuleSet]
-    check_players: Callable[[int], None]
+    check_players: Callable[[object], None]
     parse_bot: Callable[[str], BotLike]
     default_bots: tuple[str, ...]
     game_row: np.dtype[np.void]

@@ -8,8 +8,7 @@ the bots.
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +66,12 @@ class _Columns:
     def clear(self) -> None:
         self._size = 0
 
-    def table(self) -> pa.Table:
-        """Return the rows as a table that is valid until the next row is appended after a ``clear``."""
+    def write(self, path: Path) -> None:
+        """Write the rows as one Parquet file of one row group."""
         arrays = {name: _as_arrow(column[: self._size]) for name, column in self._columns.items()}
         arrays["bot"] = pa.DictionaryArray.from_arrays(arrays["bot"], self._bots)
-        return pa.Table.from_arrays(list(arrays.values()), schema=self.schema)
+        table = pa.Table.from_arrays(list(arrays.values()), schema=self.schema)
+        pq.write_table(table, path, row_group_size=len(table), **_write_options(self.schema))
 
 
 def _as_arrow(column: NDArray[Any]) -> Any:
@@ -108,17 +108,23 @@ def _write_options(schema: pa.Schema) -> dict[str, Any]:
     }
 
 
-@contextmanager
-def _renamed_when_whole(path: Path) -> Iterator[Path]:
-    """Give a ``_`` name beside ``path`` to write to; sync and rename it when the block ends well, else remove it."""
-    partial = path.with_name("_" + path.name)
+def _write_whole(writers: Mapping[Path, Callable[[Path], object]]) -> None:
+    """Write files together: each under a name that begins with ``_``, then all synced, then all renamed.
+
+    When anything fails none of the files is left.
+    """
+    partials = {path: path.with_name("_" + path.name) for path in writers}
     try:
-        yield partial
-        with partial.open("rb+") as file:
-            os.fsync(file.fileno())
-        partial.replace(path)
+        for path, write in writers.items():
+            write(partials[path])
+        for partial in partials.values():
+            with partial.open("rb+") as file:
+                os.fsync(file.fileno())
+        for path, partial in partials.items():
+            partial.replace(path)
     except BaseException:
-        partial.unlink(missing_ok=True)
+        for partial in partials.values():
+            partial.unlink(missing_ok=True)
         raise
 
 
@@ -161,24 +167,34 @@ class RunFolder:
         """Write what has been taken since the last shard; nothing if there is nothing.
 
         Both files are complete on disk before either gets its name.
+
+        Raises
+        ------
+        OSError
+            If they cannot be written; the rows are then kept, and no file of the shard is left.
         """
         if self._shard_games:
-            with ExitStack() as stack:
-                for kind, columns in self._kinds.items():
-                    path = self.path / f"{kind}-{self.games:010d}.parquet"
-                    table = columns.table()
-                    partial = stack.enter_context(_renamed_when_whole(path))
-                    pq.write_table(table, partial, row_group_size=len(table), **_write_options(columns.schema))
+            _write_whole(
+                {
+                    self.path / f"{kind}-{self.games:010d}.parquet": columns.write
+                    for kind, columns in self._kinds.items()
+                }
+            )
             self.games += self._shard_games
             self._shard_games = 0
             for columns in self._kinds.values():
                 columns.clear()
         self._opened = time.monotonic()
 
+    @property
+    def taken(self) -> int:
+        """Games that were taken, written or not."""
+        return self.games + self._shard_games
+
     def write_manifest(self, manifest: dict[str, Any]) -> None:
         """Write ``run.json``, in one piece as the shards are."""
-        with _renamed_when_whole(self.path / MANIFEST) as partial:
-            partial.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+        text = json.dumps(manifest, indent=2) + "\n"
+        _write_whole({self.path / MANIFEST: lambda path: path.write_text(text, encoding="utf-8")})
 
 
 def create_run_folder(path: Path, overwrite: bool) -> None:

@@ -5,12 +5,13 @@ Without arguments four bots play a short tournament of 4-player games.
 
 import argparse
 import json
+import os
 import platform
 import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -20,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from velonimo_sim import __version__
-from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, OneLineParser, integer_in, leave_with, say
+from velonimo_sim.commands import EXIT_FAULT, EXIT_USAGE, OneLineParser, integer_in, leave_with, say
 from velonimo_sim.errors import BotError, UsageError
 from velonimo_sim.game import GAMES, BotLike, GameSpec
 from velonimo_sim.match import Match, available_cores, rotated_seatings
@@ -32,7 +33,7 @@ from velonimo_sim.velonimo.rules import RuleSet
 COMMAND = "velonimo_sim.tournament"
 DEFAULT_GAMES = 2_000
 MAX_GAMES = 10**12
-MAX_WORKERS = 1_024
+MAX_WORKERS = 256
 DEFAULT_FOLDER = "velonimo-run"
 
 
@@ -85,12 +86,14 @@ class Tournament:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a tournament ended."""
+    """How a tournament ended: ``status`` is finished, interrupted or failed; ``games_written`` are in the folder."""
 
     tally: Tally
     seconds: float
     status: str
-    cause: str = ""
+    cause: str
+    games_written: int
+    exit_status: int
 
 
 class StopRequest:
@@ -101,7 +104,7 @@ class StopRequest:
 
     @contextmanager
     def heeded(self) -> Iterator[None]:
-        """Take Ctrl-C and SIGTERM as requests to stop; a second one stops at once."""
+        """Take Ctrl-C and SIGTERM as requests to stop; a second one leaves at once."""
         before = {number: signal.signal(number, self._note) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
@@ -111,8 +114,15 @@ class StopRequest:
 
     def _note(self, number: int, _frame: object) -> None:
         if self.signal is not None:
-            raise KeyboardInterrupt
+            # Threads within a long chunk cannot be stopped otherwise; finished files are whole at any moment.
+            say(COMMAND, "stopped at once; finished files are whole")
+            os._exit(exit_status_of(number))
         self.signal = number
+
+
+def exit_status_of(number: int) -> int:
+    """Return the exit status of a command that a signal has ended, as shells have it."""
+    return 128 + number
 
 
 def run(tournament: Tournament, out: Path, workers: int, quiet: bool = True) -> Outcome:
@@ -132,44 +142,44 @@ def run(tournament: Tournament, out: Path, workers: int, quiet: bool = True) -> 
     Returns
     -------
     Outcome
-        With status ``finished``, ``interrupted`` or ``failed``; what was played until then is in the folder.
+        How it ended; what was played until then is in the folder.
     """
     game, players = tournament.game, len(tournament.bots)
     texts = [bot.text for bot in tournament.bots]
     most_col_rows = game.most_col_rows(tournament.rules, players)
-    folder = RunFolder(out, game, texts, most_col_rows)
     manifest = tournament.manifest()
-    folder.write_manifest(manifest | {"status": "running", "games_written": 0})
-    tally, stop = Tally(texts), StopRequest()
-    status, cause = "finished", ""
     table = game.open_table(tournament.bots, tournament.rules, rotated_seatings(players), tournament.seed)
     match = Match(game, table, players, most_col_rows)
+    folder = RunFolder(out, game, texts, most_col_rows)
+    tally, stop = Tally(texts), StopRequest()
+    status, cause, exit_status = "finished", "", 0
     began = time.perf_counter()
     with stop.heeded(), GamesProgress(tournament.games, quiet) as progress:
-        chunks = match.chunks(tournament.games, workers)
         try:
-            for chunk in chunks:
-                folder.add(chunk)
-                tally.add(chunk)
-                progress.advance(chunk.games)
-                if stop.signal is not None:
-                    status = "interrupted"
-                    break
+            folder.write_manifest(manifest | {"status": "running", "games_written": 0})
+            with closing(match.chunks(tournament.games, workers)) as chunks:
+                for chunk in chunks:
+                    tally.add(chunk)
+                    folder.add(chunk)
+                    progress.advance(chunk.games)
+                    if stop.signal is not None:
+                        status, exit_status = "interrupted", exit_status_of(stop.signal)
+                        break
         except (BotError, OSError) as error:
-            status, cause = "failed", _cause(error, folder, tally)
-        chunks.close()
+            status, cause, exit_status = "failed", _cause(error, folder), EXIT_FAULT
         try:
             folder.close_shard()
             folder.write_manifest(manifest | {"status": status, "cause": cause, "games_written": folder.games})
         except OSError as error:
-            status, cause = "failed", cause or _cause(error, folder, tally)
-    return Outcome(tally, time.perf_counter() - began, status, cause)
+            status, cause, exit_status = "failed", cause or _cause(error, folder), EXIT_FAULT
+    return Outcome(tally, time.perf_counter() - began, status, cause, folder.games, exit_status)
 
 
-def _cause(error: Exception, folder: RunFolder, tally: Tally) -> str:
+def _cause(error: BotError | OSError, folder: RunFolder) -> str:
     if isinstance(error, BotError):
         return str(error)
-    return f"after game {tally.games - 1}: {folder.path}: {error.strerror if isinstance(error, OSError) else error}"
+    place = f"at game {folder.taken - 1}" if folder.taken else "before the first game"
+    return f"{folder.path}: {error.strerror or error}, {place}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -198,27 +208,27 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _read_rules(preset: str, settings: Sequence[str]) -> RuleSet:
+def _read_rules(rule_set: type[RuleSet], preset: str, settings: Sequence[str]) -> RuleSet:
     options = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
             raise UsageError(f"--rule {setting}: allowed is OPTION=VALUE, such as tortoise_swap=off")
         options[name] = value
-    return RuleSet.preset(preset).with_options(options)
+    return rule_set.preset(preset).with_options(options)
 
 
 def _read_tournament(options: argparse.Namespace) -> Tournament:
     game = GAMES["velonimo"]
     seats = len(options.bots) if options.bots else 4
     if options.players is not None:
-        seats = integer_in(-(10**9), 10**9, "--players", options.players)
+        seats = int(options.players) if options.players.isdecimal() else options.players
     game.check_players(seats)
     texts = options.bots or game.default_bots[:seats]
     bots = tuple(game.parse_bot(text) for text in texts)
     if len(bots) != seats:
         raise UsageError(f"--bots names {len(bots)} bots: allowed is one a seat, {seats} with {seats} players")
-    rules = _read_rules(options.rules, options.rule)
+    rules = _read_rules(game.rule_set, options.rules, options.rule)
     rules.to_record(seats)
     games = integer_in(1, MAX_GAMES, "--games", options.games)
     return Tournament(game, bots, games, integer_in(0, 2**63 - 1, "--seed", options.seed), rules)
@@ -270,29 +280,29 @@ def _print_result(tournament: Tournament, outcome: Outcome, out: Path, as_json: 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
+    out: Path | None = None
     try:
         options = _parser().parse_args(arguments)
         tournament = _read_tournament(options)
-        workers = (
-            available_cores() if options.workers is None else integer_in(1, MAX_WORKERS, "--workers", options.workers)
-        )
-        out = options.out or _next_free_folder()
-        create_run_folder(out, options.overwrite)
+        workers = integer_in(1, MAX_WORKERS, "--workers", options.workers) if options.workers else available_cores()
+        folder = options.out or _next_free_folder()
+        create_run_folder(folder, options.overwrite)
+        out = folder
         outcome = run(tournament, out, workers, options.quiet)
     except UsageError as error:
         say(COMMAND, error)
         return EXIT_USAGE
     except KeyboardInterrupt:
-        say(COMMAND, "interrupted before a game was recorded")
-        return EXIT_INTERRUPTED
+        if out and not any(out.iterdir()):
+            out.rmdir()
+        say(COMMAND, "interrupted before a game was played")
+        return exit_status_of(signal.SIGINT)
     _print_result(tournament, outcome, out, options.json)
     if outcome.status == "failed":
-        say(COMMAND, f"stopped: {outcome.cause}; {outcome.tally.games:,} games are safe in {out}")
-        return EXIT_FAULT
-    if outcome.status == "interrupted":
-        say(COMMAND, f"interrupted: {outcome.tally.games:,} of {tournament.games:,} games are in {out}")
-        return EXIT_INTERRUPTED
-    return 0
+        say(COMMAND, f"stopped: {outcome.cause}; {outcome.games_written:,} games are safe in {out}")
+    elif outcome.status == "interrupted":
+        say(COMMAND, f"interrupted: {outcome.games_written:,} of {tournament.games:,} games are in {out}")
+    return outcome.exit_status
 
 
 if __name__ == "__main__":

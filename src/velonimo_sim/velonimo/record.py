@@ -359,6 +359,10 @@ def _check_applied(place: str, state: State, event: Record) -> None:
 
 def _check_refused(place: str, state: State, attempt: Record) -> None:
     """Check that an attempt is refused for the reason given, and that trying it changes nothing."""
+    if not 0 <= attempt["seat"] < state["view"]["players"]:
+        raise RecordFaultError(place, f"expected a seat at the table, there stands {attempt['seat']}")
+    if attempt["act"] == "give" and attempt["seat"] == state["view"]["turn"] and state["view"]["phase"] == Phase.GIVE:
+        _compare(place, {"to": int(state["view"]["swap_victim"])}, attempt)
     reasons = reasons_to_refuse(state, attempt)
     if attempt["refused"] not in reasons:
         allowed = " or ".join(sorted(reasons)) or "that it is legal"

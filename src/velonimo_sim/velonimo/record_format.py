@@ -159,6 +159,7 @@ def check_format(record: Any) -> None:
     if not isinstance(record, dict):
         raise CorruptDataError("a record is one JSON object a line")
     _check_fields("", record, _GAME, {"rules": lambda value: isinstance(value, dict)})
+    _check_rules(record)
     for number, one_round in enumerate(record["rounds"], 1):
         where = f"round {number}: "
         _check_fields(where, one_round, _ROUND, _ROUND_OPTIONAL)
@@ -167,6 +168,13 @@ def check_format(record: Any) -> None:
                 raise CorruptDataError(f"{where}{name} is not one a player")
         for position, event in enumerate(one_round["events"], 1):
             _check_event(f"round {number} event {position}: ", event)
+
+
+def _check_rules(record: dict[str, Any]) -> None:
+    try:
+        RuleSet.from_dict(record.get("rules", {}))
+    except UsageError as error:
+        raise CorruptDataError(str(error)) from None
 
 
 def rules_of(record: dict[str, Any], preset: str | None) -> RuleSet:
@@ -179,16 +187,8 @@ def rules_of(record: dict[str, Any], preset: str | None) -> RuleSet:
     preset : str or None
         Name of a preset to use whatever the record says; None takes the record's own rules, and for one that names none
         the preset ``bga``, under which such records are refereed.
-
-    Raises
-    ------
-    CorruptDataError
-        If the record names impossible rules.
     """
     if preset is None and "rules" in record:
-        try:
-            return RuleSet.from_dict(record["rules"])
-        except UsageError as error:
-            raise CorruptDataError(str(error)) from None
+        return RuleSet.from_dict(record["rules"])
     chosen = RuleSet.preset(preset or "bga").to_dict()
     return RuleSet.from_dict(chosen | {"col_values": range(1, record["cols"] + 1)})

@@ -223,7 +223,7 @@ class RuleSet:
         )
 
 
-def check_players(players: int) -> None:
+def check_players(players: object) -> None:
     """Raise a ``UsageError`` unless the game can be played by that many (V4)."""
     if not _is_integer(players, MIN_PLAYERS, MAX_PLAYERS):
         raise UsageError(f"players {players}: allowed is {MIN_PLAYERS}-{MAX_PLAYERS}")

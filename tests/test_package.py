@@ -1,0 +1,311 @@
+"""The package as a whole: light to import, imports that run one way, and integers alone in compiled code."""
+
+import ast
+import importlib
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import velonimo_sim
+
+ROOT = Path(velonimo_sim.__file__).parent
+PACKAGE = "velonimo_sim"
+PUBLIC = {"CorruptDataError", "Game", "IllegalMoveError", "RuleSet", "UsageError", "__version__", "new_game"}
+
+# A module may import those of earlier lines. What is loaded by name (the public names, the bots) is no import.
+ORDER = (
+    {"velonimo_sim", "velonimo_sim.velonimo"},
+    {"errors"},
+    {"_jit"},
+    {"bits"},
+    {"rng"},
+    {"velonimo.cards"},
+    {"velonimo.rules"},
+    {"velonimo.view", "velonimo.rows", "velonimo.record_format"},
+    {"velonimo.tables", "velonimo.moves"},
+    {"velonimo.legal"},
+    {"velonimo.state"},
+    {"velonimo.step", "velonimo.refused"},
+    {"velonimo.determinize"},
+    {"velonimo.policies.base"},
+    {"velonimo.policies"},
+    {"velonimo.policies.uniform"},
+    {"velonimo.policies.greedy"},
+    {"velonimo.policies.hold_hares", "velonimo.policies.rollout"},
+    {"velonimo.playout", "velonimo.record"},
+    {"velonimo.narrate", "velonimo.interactive"},
+    {"game"},
+    {"match"},
+    {"records"},
+    {"summary", "progress", "commands"},
+    {"tournament", "replay"},
+)
+RANKS = {
+    name if name.startswith(PACKAGE) else f"{PACKAGE}.{name}": rank for rank, line in enumerate(ORDER) for name in line
+}
+
+
+def run(script: str, *arguments: str, **environment: str) -> str:
+    """Run a script in a process of its own; return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# Light to import.
+
+IMPORT = """
+import sys, time
+began = time.perf_counter()
+import velonimo_sim
+seconds = time.perf_counter() - began
+heavy = {"numba", "llvmlite", "numpy", "pandas", "pyarrow", "matplotlib", "rich"}
+print(seconds, *sorted(heavy & set(sys.modules)))
+"""
+
+
+def test_the_import_is_light_and_quick() -> None:
+    printed = [run(IMPORT).split() for _ in range(5)]
+    assert [line[1:] for line in printed] == [[]] * 5
+    assert min(float(line[0]) for line in printed) < 0.1
+
+
+def test_the_public_names_resolve() -> None:
+    assert set(velonimo_sim.__all__) == PUBLIC
+    assert {name: getattr(velonimo_sim, name).__name__ for name in PUBLIC - {"__version__"}} == {
+        name: name for name in PUBLIC - {"__version__"}
+    }
+
+
+def test_dir_lists_the_public_names() -> None:
+    assert set(dir(velonimo_sim)) >= PUBLIC
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'velonimo_sim' has no attribute 'newgame'"):
+        _ = velonimo_sim.newgame
+
+
+def test_the_version_is_that_of_the_installed_package() -> None:
+    assert velonimo_sim.__version__ == importlib.metadata.version("velonimo_sim")
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert (ROOT / "py.typed").is_file()
+
+
+# Imports that run one way.
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Return the file of every module of the package by its full name."""
+    files = {}
+    for path in ROOT.rglob("*.py"):
+        parts = path.relative_to(ROOT.parent).with_suffix("").parts
+        files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return files
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def import_nodes(tree: ast.AST, for_types: bool) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Yield the imports anywhere in a module that are carried out, or else those that only a type checker reads."""
+    for node in ast.iter_child_nodes(tree):
+        if is_type_checking(node):
+            if for_types:
+                yield from (part for part in ast.walk(node) if isinstance(part, ast.Import | ast.ImportFrom))
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            if not for_types:
+                yield node
+        else:
+            yield from import_nodes(node, for_types)
+
+
+def names_of(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    """Yield the full names of the modules that an import names, whether of this package or not."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+        return
+    assert node.level == 0, "imports inside the package are written with full names"
+    for alias in node.names:
+        inner = f"{node.module}.{alias.name}"
+        yield inner if inner in modules() else node.module or ""
+
+
+@cache
+def imports(module: str, for_types: bool = False) -> frozenset[str]:
+    """Return the modules of the package that a module imports."""
+    tree = ast.parse(modules()[module].read_text("utf-8"))
+    found = {name for node in import_nodes(tree, for_types) for name in names_of(node)}
+    return frozenset(name for name in found if name.split(".")[0] == PACKAGE)
+
+
+def reached(module: str) -> set[str]:
+    """Return all modules that are loaded with a module, itself not counted."""
+    seen: set[str] = set()
+    rest = [module]
+    while rest:
+        new = imports(rest.pop()) - seen
+        seen |= new
+        rest += new
+    return seen
+
+
+def test_every_module_has_its_place_in_the_order() -> None:
+    assert set(modules()) == set(RANKS)
+
+
+@pytest.mark.parametrize("module", RANKS)
+def test_imports_run_one_way(module: str) -> None:
+    assert imports(module) <= set(modules())
+    assert sorted(name for name in imports(module) if RANKS[name] >= RANKS[module]) == []
+
+
+def test_the_graph_is_read() -> None:
+    assert imports("velonimo_sim.velonimo.rules") == {"velonimo_sim.errors", "velonimo_sim.velonimo.cards"}
+    assert "velonimo_sim.velonimo.playout" in imports("velonimo_sim.game"), "imports inside functions count"
+    assert "velonimo_sim.velonimo.narrate" in imports("velonimo_sim.replay")
+    assert "velonimo_sim.velonimo.interactive" in imports("velonimo_sim", for_types=True)
+    assert imports("velonimo_sim") == set()
+
+
+def test_only_what_loads_by_name_imports_for_types_alone() -> None:
+    users = {module for module in modules() if imports(module, for_types=True)}
+    assert users == {"velonimo_sim", "velonimo_sim.velonimo.policies"}
+    assert all(imports(module, for_types=True) <= set(modules()) for module in users)
+
+
+def test_rules_never_see_a_state_or_a_view() -> None:
+    assert reached("velonimo_sim.velonimo.rules") == {"velonimo_sim.errors", "velonimo_sim.velonimo.cards"}
+
+
+@pytest.mark.parametrize("bot", ["", ".base", ".uniform", ".greedy", ".hold_hares", ".rollout"])
+def test_policies_see_views_alone_and_search_what_it_determinizes(bot: str) -> None:
+    hidden = {f"velonimo_sim.velonimo.{name}" for name in ("state", "step", "determinize", "playout", "record")}
+    searching = {f"velonimo_sim.velonimo.{name}" for name in ("state", "step", "determinize")}
+    assert reached(f"velonimo_sim.velonimo.policies{bot}") & hidden == (searching if bot == ".rollout" else set())
+
+
+# Shifts stay in two files.
+
+
+def is_compiled(function: ast.FunctionDef) -> bool:
+    """Whether a function has one of the decorators that compile it."""
+    names = [part.func if isinstance(part, ast.Call) else part for part in function.decorator_list]
+    return any(isinstance(name, ast.Name) and name.id in ("kernel", "inlined", "kernel_as") for name in names)
+
+
+def compiled_functions(module: str) -> list[ast.FunctionDef]:
+    tree = ast.parse(modules()[module].read_text("utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and is_compiled(node)]
+
+
+def shifts_of(function: ast.FunctionDef) -> list[int]:
+    """Return the lines of a function in which it shifts."""
+    return [
+        node.lineno
+        for node in ast.walk(function)
+        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.LShift | ast.RShift)
+    ]
+
+
+def test_shifts_are_found_where_they_may_be() -> None:
+    for module in ("velonimo_sim.bits", "velonimo_sim.rng"):
+        assert any(shifts_of(function) for function in compiled_functions(module))
+
+
+@pytest.mark.parametrize("module", sorted(set(RANKS) - {"velonimo_sim.bits", "velonimo_sim.rng"}))
+def test_no_other_compiled_code_shifts(module: str) -> None:
+    assert {function.name: shifts_of(function) for function in compiled_functions(module) if shifts_of(function)} == {}
+
+
+# Integers alone in compiled code.
+
+TYPES = """
+import gc, importlib, json, pkgutil, random
+import velonimo_sim
+from numba import types
+from numba.core.registry import CPUDispatcher
+
+for info in pkgutil.walk_packages(velonimo_sim.__path__, "velonimo_sim."):
+    importlib.import_module(info.name)
+
+from velonimo_sim.rng import new_stream
+from velonimo_sim.velonimo.determinize import determinize
+from velonimo_sim.velonimo.legal import is_legal
+from velonimo_sim.velonimo.moves import parse_move
+from velonimo_sim.velonimo.policies import POLICIES
+
+for policy in POLICIES.values():
+    policy.function
+
+chance = random.Random(1)
+for players in (2, 3):
+    game = velonimo_sim.new_game(players, seed=1)
+    while game.turn is not None:
+        move = chance.choice(game.legal_moves())
+        assert is_legal(game.state["view"], parse_move(move))
+        determinize(game.state["view"], new_stream(1))
+        game.play(move)
+
+
+def has_float(kind):
+    if isinstance(kind, (types.Float, types.Complex)):
+        return True
+    if isinstance(kind, types.Array):
+        return has_float(kind.dtype)
+    if isinstance(kind, types.BaseTuple):
+        return any(has_float(part) for part in kind)
+    return False
+
+
+compiled, floats = [], []
+for function in gc.get_objects():
+    if isinstance(function, CPUDispatcher) and function.py_func.__module__.startswith("velonimo_sim."):
+        name = f"{function.py_func.__module__}.{function.py_func.__name__}"
+        for arguments, result in function.overloads.items():
+            notes = result.type_annotation
+            compiled.append(name)
+            kinds = list(notes.typemap.values())
+            for signature in notes.calltypes.values():
+                kinds += [] if signature is None else [*signature.args, signature.return_type]
+            if any(has_float(kind) for kind in kinds):
+                floats.append([name, [str(kind) for kind in arguments]])
+print(json.dumps([sorted(set(compiled)), sorted(floats)]))
+"""
+
+
+@cache
+def types_of_compiled_code(folder: str) -> tuple[set[str], list[Any]]:
+    """Compile everything anew; return the compiled functions, and those with a floating-point number somewhere."""
+    compiled, floats = json.loads(run(TYPES, NUMBA_CACHE_DIR=folder, NUMBA_DISABLE_JIT="0"))
+    return set(compiled), floats
+
+
+def kernels_of_the_package() -> set[str]:
+    return {f"{module}.{function.name}" for module in RANKS for function in compiled_functions(module)}
+
+
+def test_no_compiled_code_computes_in_floating_point(tmp_path: Path) -> None:
+    """The one exception is the parameter that ``rollout`` reads, and turns into an integer at once."""
+    compiled, floats = types_of_compiled_code(str(tmp_path))
+    assert {name.split(".")[-1] for name, _ in floats} <= {"rollout", "integer"}
+    assert [arguments for name, arguments in floats if name.endswith(".integer")] == [["float64"]]
+    assert kernels_of_the_package() - compiled == set()
