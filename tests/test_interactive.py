@@ -23,10 +23,10 @@ ODD_RULES = RuleSet(tortoise_swap="optional", jersey_bonus=20, hand_size=9, col_
 RULES_OF_PHASE = {
     "lead": [("pass", "V10"), ("swap 1", "V10"), ("keep", "V10")],
     "follow": [("swap 1", "V10"), ("lead 1", "V10"), ("force", "V10")],
-    "swap": [("pass", "V10"), ("give R1", "V10")],
-    "give": [("pass", "V10"), ("swap 1", "V10")],
-    "next_leader": [("pass", "V10"), ("keep", "V10")],
-    "reward": [("pass", "V10"), ("lead 0", "V10")],
+    "swap": [("pass", "V20"), ("give R1", "V20")],
+    "give": [("pass", "V20"), ("swap 1", "V20")],
+    "next_leader": [("pass", "V13"), ("keep", "V13")],
+    "reward": [("pass", "V26"), ("lead 0", "V26")],
 }
 
 

@@ -16,6 +16,7 @@ from velonimo_sim.rng import new_stream
 from velonimo_sim.velonimo.cards import DECK, card_texts, parse_card, parse_cards
 from velonimo_sim.velonimo.legal import (
     MAX_PLAYS,
+    PHASE_RULES,
     REASONS,
     Refusal,
     count_plays,
@@ -29,7 +30,6 @@ from velonimo_sim.velonimo.moves import (
     FORCE,
     JERSEY,
     KEEP,
-    NO_MOVE,
     PASS,
     Kind,
     move_of,
@@ -272,7 +272,7 @@ def test_nobody_acts_between_cols(phase: Phase) -> None:
     view = new_state(3)["view"]
     view["phase"] = phase
     assert listed(view) == []
-    words = [PASS, DECLINE, KEEP, FORCE, NO_MOVE, parse_card("R7"), move_of(int(Kind.SWAP), word(0))]
+    words = [PASS, DECLINE, KEEP, FORCE, word(0), parse_card("R7"), move_of(int(Kind.SWAP), word(0))]
     assert not any(is_legal(view, value) for value in words)
 
 
@@ -421,8 +421,8 @@ CASES: list[tuple[Callable[[], State], str | int, Refusal]] = [
     (reward, "R3", Refusal.WRONG_PHASE),
     (over, "B6", Refusal.WRONG_PHASE),
     (over, "pass", Refusal.WRONG_PHASE),
-    (lead, int(NO_MOVE), Refusal.NO_CARDS),
-    (follow, int(NO_MOVE), Refusal.NO_CARDS),
+    (lead, 0, Refusal.NO_CARDS),
+    (follow, 0, Refusal.NO_CARDS),
     (worn, int(JERSEY), Refusal.NO_CARDS),
     (lead, "B6", Refusal.NOT_IN_HAND),
     (lead, "R2 R4", Refusal.NOT_IN_HAND),
@@ -477,6 +477,9 @@ def test_refusal(make: Callable[[], State], move: str | int, expected: Refusal) 
         assert not equal(before, state)
         return
     rule, reason = REASONS[expected]
+    if expected is Refusal.WRONG_PHASE:
+        phase = Phase(int(state["view"]["phase"]))
+        rule, reason = PHASE_RULES[phase], f"{reason}; the phase is {phase.name.lower()}"
     with pytest.raises(IllegalMoveError) as caught:
         apply(state, value, new_stream(0))
     assert caught.value.rule == rule

@@ -19,7 +19,6 @@ from velonimo_sim.velonimo.moves import (
     FORCE,
     JERSEY,
     KEEP,
-    NO_MOVE,
     PASS,
     Kind,
     cards_of,
@@ -208,7 +207,7 @@ def test_texts_of_known_words_are_moves_only_if_they_are_written_back(words: lis
 
 
 JUNK = [
-    NO_MOVE,
+    0,
     1 << 55,
     1 << 63,
     1 << 59,

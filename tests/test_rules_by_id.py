@@ -750,7 +750,7 @@ def test_v13_only_a_player_still_racing_can_be_named() -> None:
     refuse(state, "lead 0", "V13")
     refuse(state, "lead 1", "V13")
     refuse(state, "lead 4", "V4")  # no such seat
-    refuse(state, "pass", "V10")
+    refuse(state, "pass", "V13")
     assert legal(state) == {"lead 2", "lead 3"}
 
 
@@ -807,7 +807,7 @@ def test_v15_the_col_ends_when_one_player_is_left() -> None:
     assert hand(state, 2) == "H50 P5"
     assert legal(state) == set()
     for text in ("P5", "pass", "lead 2"):
-        refuse(state, text, "V10")
+        refuse(state, text, "V15")
 
 
 def test_v15_no_swap_follows_the_end() -> None:
@@ -1055,7 +1055,7 @@ def test_v20_any_cards_of_the_whole_hand_go_back() -> None:
     refuse(state, "give P4 P6 R7", "V20")
     refuse(state, "give P4 P5", "V20")  # P5 is still the victim's
     refuse(state, "give P4 R1", "V20")  # R1 has been played
-    refuse(state, "pass", "V10")
+    refuse(state, "pass", "V20")
     do(state, "give P4 R7")
     assert (hand(state, 0), hand(state, 1)) == ("P6 Y7", "P4 P5 R7")
 
@@ -1091,8 +1091,8 @@ def test_v20_a_swap_needs_chance() -> None:
 def test_v20_the_swap_is_mandatory_by_default() -> None:
     state = do(first_col("R1 R7", "P4 P5", "G3"), "R1")
     refuse(state, "decline", "V20")
-    refuse(state, "pass", "V10")
-    refuse(state, "R7", "V10")
+    refuse(state, "pass", "V20")
+    refuse(state, "R7", "V20")
     assert legal(state) == {"swap 1", "swap 2"}
 
 
@@ -1105,7 +1105,7 @@ def test_v20_an_optional_swap_may_be_declined_or_made() -> None:
     assert declined["view"]["swap_count"] == 0
     assert beat(declined) == 1
     swapped = do(state, "swap 1 takes P4")
-    refuse(swapped, "decline", "V10")
+    refuse(swapped, "decline", "V20")
     assert hand(do(swapped, "give R7"), 0) == "P4"
 
 
@@ -1394,7 +1394,7 @@ def test_v26_he_must_choose_one() -> None:
     state = won_attack()
     assert legal(state) == {"keep", "force"}
     for text in ("B3", "pass", "decline", "lead 1", "swap 1", "give B3"):
-        refuse(state, text, "V10")
+        refuse(state, text, "V26")
 
 
 def test_v26_both_see_where_the_reward_goes() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from operator import index
 
 
 class UsageError(ValueError):
@@ -39,3 +40,11 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
     return UsageError(
         f"unknown {kind} {name!r}: there are {', '.join(known)}" + (f"; did you mean {near[0]!r}?" if near else "")
     )
+
+
+def is_integer_in(value: object, low: int, high: int) -> bool:
+    """Whether a value is an integer of Python or numpy, and no flag, from ``low`` to ``high``."""
+    try:
+        return not isinstance(value, bool) and low <= index(value) <= high  # type: ignore[arg-type]
+    except TypeError:
+        return False

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 import numpy as np
 
 TEAMS = "BNAGPRY"
-"""Letter of team c: blue, brown, gray, green, pink, red, yellow (V2)."""
+"""Letter of team c (V2)."""
 TEAM_NAMES = ("blue", "brown", "gray", "green", "pink", "red", "yellow")
 HARE_VALUES = (25, 30, 35, 40, 45, 50)
 """Value of the hare in byte 0-5 (V1)."""
@@ -51,9 +51,8 @@ def parse_card(text: str) -> np.uint64:
     """
     position = _POSITION_OF_TEXT.get(text)
     if position is None:
-        raise ValueError(
-            f"unknown card {text!r}: cards are a letter of {TEAMS} with 1-7, and H25, H30, H35, H40, H45, H50"
-        )
+        letters = ", ".join(f"{letter} {name}" for letter, name in zip(TEAMS, TEAM_NAMES, strict=True))
+        raise ValueError(f"unknown card {text!r}: cards are a letter ({letters}) with 1-7, and H25, H30 … H50")
     return np.uint64(1 << position)
 
 

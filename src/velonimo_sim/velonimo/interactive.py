@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from velonimo_sim.errors import IllegalMoveError, UsageError
+from velonimo_sim.errors import IllegalMoveError, UsageError, is_integer_in
 from velonimo_sim.rng import CHANCE, new_stream
 from velonimo_sim.velonimo.cards import card_texts
 from velonimo_sim.velonimo.legal import MAX_PLAYS, legal_moves
@@ -46,7 +46,9 @@ def new_game(players: int = 4, seed: int = 0, rules: RuleSet | str | None = None
     >>> game.phase, game.turn
     ('lead', 0)
     """
-    chosen = RuleSet.preset(rules) if isinstance(rules, str) else rules or RuleSet.official()
+    chosen = RuleSet.preset(rules) if isinstance(rules, str) else RuleSet.official() if rules is None else rules
+    if not isinstance(chosen, RuleSet):
+        raise UsageError(f"rules {rules!r}: allowed is a RuleSet or the name of a preset")
     return Game(players, seed, chosen, starter)
 
 
@@ -57,13 +59,13 @@ class Game:
     """
 
     def __init__(self, players: int, seed: int, rules: RuleSet, starter: int) -> None:
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 63:
+        if not is_integer_in(seed, 0, 2**63 - 1):
             raise UsageError(f"seed {seed}: allowed is an integer 0 to 2**63 - 1")
         self.rules = rules
         self.seed = int(seed)
         self.state: State = new_state(players, rules, starter)
         self._chance = new_stream(self.seed, 0, CHANCE)
-        self._recorder = Recorder(f"seed-{seed}", players, rules)
+        self._recorder = Recorder(f"seed-{seed}", self.players, rules)
         self._deal()
 
     def _deal(self) -> None:

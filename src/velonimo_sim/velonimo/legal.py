@@ -87,7 +87,7 @@ class Refusal(IntEnum):
 REASONS = {
     Refusal.NONE: ("", "legal"),
     Refusal.NOT_A_MOVE: ("", "the word is no move"),
-    Refusal.WRONG_PHASE: ("V10", "this is not what has to be decided now"),
+    Refusal.WRONG_PHASE: ("", "this is not what has to be decided now"),
     Refusal.NO_CARDS: ("V10", "a play needs at least one card"),
     Refusal.NOT_IN_HAND: ("V10", "a card is not in the hand"),
     Refusal.MIXED: ("V7", "the riders share neither colour nor number"),
@@ -112,6 +112,19 @@ REASONS = {
     Refusal.NO_SUCH_SEAT: ("V4", "there is no such seat at this table"),
 }
 """For each refusal the id of the rule that is broken and the reason in words."""
+
+
+PHASE_RULES = {
+    Phase.LEAD: "V10",
+    Phase.FOLLOW: "V10",
+    Phase.SWAP: "V20",
+    Phase.GIVE: "V20",
+    Phase.NEXT_LEADER: "V13",
+    Phase.REWARD: "V26",
+    Phase.COL_OVER: "V15",
+    Phase.GAME_OVER: "V19",
+}
+"""The rule that says what has to be decided in a phase."""
 
 
 @inlined

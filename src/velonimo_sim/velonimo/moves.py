@@ -32,8 +32,6 @@ class Kind(IntEnum):
 _KIND_AT = 56
 JERSEY = np.uint64(1 << 63)
 """Flag of a play to which the Jersey is added (V9)."""
-NO_MOVE = np.uint64(0)
-"""A play of no card: never legal."""
 PASS = np.uint64(Kind.PASS << _KIND_AT)
 DECLINE = np.uint64(Kind.DECLINE << _KIND_AT)
 KEEP = np.uint64(Kind.KEEP << _KIND_AT)
@@ -77,7 +75,7 @@ def lowest_number(cards: np.uint64) -> int:
 def value_of(cards: np.uint64) -> int:
     """Return the value of the cards of a legal play, without the Jersey (V6, V7)."""
     if cards & HARES:
-        return 25 + 5 * (lowest_index(cards) >> 3)
+        return 25 + 5 * (lowest_index(cards) // 8)
     size = popcount(cards)
     return lowest_number(cards) if size == 1 else 10 * size + lowest_number(cards)
 

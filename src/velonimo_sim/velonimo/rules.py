@@ -6,7 +6,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from velonimo_sim.errors import UsageError, unknown_name
+from velonimo_sim.errors import UsageError, is_integer_in, unknown_name
 from velonimo_sim.velonimo.cards import DECK_SIZE
 
 RULES_VERSION = 1
@@ -99,17 +99,17 @@ class RuleSet:
         if isinstance(values, str) or not hasattr(values, "__iter__"):
             raise _impossible("col_values", values, f"1-{MAX_COLS} integers, each 1-{_LARGEST}")
         values = tuple(values)
-        if not 1 <= len(values) <= MAX_COLS or not all(_is_integer(value, 1, _LARGEST) for value in values):
+        if not 1 <= len(values) <= MAX_COLS or not all(is_integer_in(value, 1, _LARGEST) for value in values):
             raise _impossible("col_values", values, f"1-{MAX_COLS} integers, each 1-{_LARGEST}")
         object.__setattr__(self, "col_values", tuple(int(value) for value in values))
         for name, allowed in _CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise _impossible(name, getattr(self, name), " or ".join(allowed))
-        if self.duel_target is not None and not _is_integer(self.duel_target, 1, _LARGEST):
+        if self.duel_target is not None and not is_integer_in(self.duel_target, 1, _LARGEST):
             raise _impossible("duel_target", self.duel_target, f"none or an integer 1-{_LARGEST}")
-        if self.jersey_bonus is not None and not _is_integer(self.jersey_bonus, 0, _LARGEST):
+        if self.jersey_bonus is not None and not is_integer_in(self.jersey_bonus, 0, _LARGEST):
             raise _impossible("jersey_bonus", self.jersey_bonus, f"none (by players) or an integer 0-{_LARGEST}")
-        if not _is_integer(self.hand_size, 1, DECK_SIZE // MIN_PLAYERS):
+        if not is_integer_in(self.hand_size, 1, DECK_SIZE // MIN_PLAYERS):
             raise _impossible("hand_size", self.hand_size, f"an integer 1-{DECK_SIZE // MIN_PLAYERS}")
         for name in ("duel_target", "jersey_bonus", "hand_size"):
             if getattr(self, name) is not None:
@@ -225,12 +225,8 @@ class RuleSet:
 
 def check_players(players: object) -> None:
     """Raise a ``UsageError`` unless the game can be played by that many (V4)."""
-    if not _is_integer(players, MIN_PLAYERS, MAX_PLAYERS):
+    if not is_integer_in(players, MIN_PLAYERS, MAX_PLAYERS):
         raise UsageError(f"players {players}: allowed is {MIN_PLAYERS}-{MAX_PLAYERS}")
-
-
-def _is_integer(value: object, low: int, high: int) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(low <= value <= high)
 
 
 def _impossible(name: str, value: object, allowed: str) -> UsageError:

@@ -13,7 +13,7 @@ import numpy as np
 
 from velonimo_sim._jit import inlined
 from velonimo_sim.bits import U0, integer
-from velonimo_sim.errors import CorruptDataError, UsageError
+from velonimo_sim.errors import CorruptDataError, UsageError, is_integer_in
 from velonimo_sim.velonimo.cards import DECK, card_texts, parse_cards
 from velonimo_sim.velonimo.rules import MAX_PLAYERS, RULES_VERSION, RuleSet
 from velonimo_sim.velonimo.view import NOBODY, VIEW, Phase, View
@@ -81,7 +81,7 @@ def new_state(players: int, rules: RuleSet | None = None, starter: int = 0) -> S
         If players, rules or starter do not fit together.
     """
     record = (rules or RuleSet.official()).to_record(players)
-    if not 0 <= starter < players:
+    if not is_integer_in(starter, 0, players - 1):
         raise UsageError(f"starter {starter}: allowed is 0-{players - 1} with {players} players")
     state: State = np.zeros(1, STATE)[0]
     view = state["view"]

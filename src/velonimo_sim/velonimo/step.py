@@ -14,7 +14,7 @@ from velonimo_sim.bits import U0, bit, integer, lowest_index, nth, popcount
 from velonimo_sim.errors import IllegalMoveError, UsageError
 from velonimo_sim.rng import Stream, below, new_stream
 from velonimo_sim.velonimo.cards import DECK_POSITIONS, DECK_SIZE, DROMEDARIES, TORTOISES, card_texts, parse_cards
-from velonimo_sim.velonimo.legal import REASONS, Refusal, refusal
+from velonimo_sim.velonimo.legal import PHASE_RULES, REASONS, Refusal, refusal
 from velonimo_sim.velonimo.moves import JERSEY, Kind, cards_of, kind_of, move_text, seat_of, value_of
 from velonimo_sim.velonimo.rules import (
     JERSEY_COL_WINNER,
@@ -429,6 +429,9 @@ def apply(
     why = Refusal(int(refusal(state["view"], word)))
     if why is not Refusal.NONE:
         rule, reason = REASONS[why]
+        if why is Refusal.WRONG_PHASE:
+            phase = Phase(int(state["view"]["phase"]))
+            rule, reason = PHASE_RULES[phase], f"{reason}; the phase is {phase.name.lower()}"
         raise IllegalMoveError(f"{describe(word)}: {reason}", rule)
     if kind_of(word) == Kind.SWAP and taken is not None:
         take_from(state, int(seat_of(word)), _checked_taken(state, int(seat_of(word)), taken))

@@ -51,7 +51,7 @@ def lead_most_cards(hand: np.uint64) -> np.uint64:
     riders = hand & RIDERS
     if riders == U0:
         return lowest(hand)
-    place = _best_lead(riders) & 15
+    place = _best_lead(riders) % 16
     return riders & (shift_left(np.uint64(0x7F), 8 * place) if place < 7 else shift_left(TORTOISES, place - 7))
 
 
@@ -82,16 +82,17 @@ def cheapest_play(view: View, hand: np.uint64) -> np.uint64:
     """Return the play of the lowest value that beats, then of the most cards, with cards of ``hand``; 0 if none."""
     row = threshold(integer(view["beat"]))
     best = _best_follow(hand, row)
-    rank, play = best >> 4, U0
+    rank, play = best // 16, U0
     if rank < NO_PLAY:
-        play = _cards_of_follow(hand, row, best & 15)
+        play = _cards_of_follow(hand, row, best % 16)
     hare = lowest(hand & HARES_ABOVE[row])
     if hare and 8 * value_of(hare) - 1 < rank:
         rank, play = 8 * value_of(hare) - 1, hare
     if may_add_jersey(view):
-        with_jersey = _best_follow(hand, jersey_threshold(view))
-        if with_jersey >> 4 < NO_PLAY and (with_jersey >> 4) + 8 * integer(view["rules"]["jersey_bonus"]) < rank:
-            play = _cards_of_follow(hand, jersey_threshold(view), with_jersey & 15) | JERSEY
+        best = _best_follow(hand, jersey_threshold(view))
+        rank_with_jersey = best // 16 + 8 * integer(view["rules"]["jersey_bonus"])
+        if best // 16 < NO_PLAY and (play == U0 or rank_with_jersey < rank):
+            play = _cards_of_follow(hand, jersey_threshold(view), best % 16) | JERSEY
     return play
 
 
