@@ -239,7 +239,8 @@ def test_plays_against_any_value_and_bonus(view: View, beat: int, bonus: int) ->
         if beats_by_the_rules(changed, card_texts(cards), flag != 0)
     }
     assert set(listed(changed)) - {int(PASS)} == expected
-    assert {value for value in expected if is_legal(changed, word(value))} == expected
+    all_words = [cards | flag for cards in subsets(int(view["hand"])) for flag in (0, int(JERSEY))]
+    assert {value for value in all_words if is_legal(changed, word(value))} == expected
 
 
 @settings(max_examples=EXAMPLES)
@@ -290,6 +291,18 @@ def test_most_plays_is_the_whole_deck_with_a_free_jersey_and_the_pass() -> None:
     moves = listed(view_of_hand(int(DECK)))
     assert len(moves) == len(set(moves)) == MAX_PLAYS
     assert count_plays(view_of_hand(int(DECK))) == MAX_PLAYS - 1
+
+
+EDGE_BEATS = (0, 1, 6, 7, 8, 20, 21, 22, 25, 49, 50, 51, 74, 75, 76, 77, 78, 86, 87, 88, 1_000)
+
+
+@pytest.mark.parametrize("beat", EDGE_BEATS if INTERPRETED else range(100))
+def test_plays_of_the_whole_deck_against_every_value(beat: int) -> None:
+    view = view_of_hand(int(DECK), beat)
+    everything = listed(view_of_hand(int(DECK)))[:-1]
+    expected = [move for move in everything if beats_by_the_rules(view, card_texts(move), move & int(JERSEY) != 0)]
+    assert listed(view) == [*expected, int(PASS)]
+    assert count_plays(view) == len(expected)
 
 
 HANDS = st.integers(0, ALL_BITS).map(lambda value: value & int(DECK)) | st.integers(0, ALL_BITS).map(
@@ -442,6 +455,12 @@ CASES: list[tuple[Callable[[], State], str | int, Refusal]] = [
     (follow, "B7", Refusal.EQUAL),
     (lambda: position(["H25 R2", "B5 N5 P2", "A3"], "H25"), "B5 N5", Refusal.EQUAL),
     (lambda: position(["H50 R2", "B6 B7", "Y4"], "H50", wearer=1), "B6 B7 +jersey", Refusal.TOO_LOW_WITH_JERSEY),
+    (
+        lambda: position(["R1 R2 R3 Y7", "B1 N1", "Y4"], "R1 R2 R3", wearer=1),
+        "B1 N1 +jersey",
+        Refusal.TOO_LOW_WITH_JERSEY,
+    ),
+    (lambda: position(["R1 R2 R3 Y7", "B2 N2", "Y4"], "R1 R2 R3", wearer=1), "B2 N2 +jersey", Refusal.NONE),
     (lambda: position(["R6 N6", "B6 G4", "Y4"], "R6 N6", wearer=1), "B6 +jersey", Refusal.TOO_LOW_WITH_JERSEY),
     (lead, "pass", Refusal.PASS_AT_LEAD),
     (swap, "swap 0", Refusal.SWAP_SELF),
@@ -487,6 +506,40 @@ def test_refusal(make: Callable[[], State], move: str | int, expected: Refusal) 
     assert equal(before, state)
 
 
-def test_every_refusal_has_a_case_and_a_reason() -> None:
+def test_every_refusal_has_a_case() -> None:
     assert {expected for _, _, expected in CASES} == set(Refusal)
+
+
+RULES_BROKEN = {
+    "V4": {Refusal.NO_SUCH_SEAT},
+    "V7": {Refusal.MIXED},
+    "V8": {Refusal.TWO_HARES, Refusal.HARE_IN_COMBO},
+    "V9": {Refusal.HARE_WITH_JERSEY, Refusal.JERSEY_OFF, Refusal.JERSEY_NOT_WORN, Refusal.JERSEY_USED},
+    "V10": {
+        Refusal.WRONG_PHASE,
+        Refusal.NO_CARDS,
+        Refusal.NOT_IN_HAND,
+        Refusal.TOO_LOW,
+        Refusal.EQUAL,
+        Refusal.TOO_LOW_WITH_JERSEY,
+        Refusal.PASS_AT_LEAD,
+    },
+    "V13": {Refusal.LEAD_SELF, Refusal.LEAD_FINISHED},
+    "V20": {
+        Refusal.SWAP_SELF,
+        Refusal.SWAP_NO_CARDS,
+        Refusal.SWAP_MANDATORY,
+        Refusal.GIVE_NOT_IN_HAND,
+        Refusal.GIVE_TOO_FEW,
+        Refusal.GIVE_TOO_MANY,
+    },
+    "": {Refusal.NONE, Refusal.NOT_A_MOVE},
+}
+
+
+def test_every_refusal_names_its_rule_and_has_words() -> None:
     assert set(REASONS) == set(Refusal)
+    assert {why: rule for rule, refusals in RULES_BROKEN.items() for why in refusals} == {
+        why: rule for why, (rule, _) in REASONS.items()
+    }
+    assert all(words and "\n" not in words for _, words in REASONS.values())

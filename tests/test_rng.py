@@ -121,7 +121,7 @@ def test_stream_constant_is_odd(seed: int, index: int, purpose: int) -> None:
 @pytest.mark.parametrize("name", ["seed", "index", "purpose"])
 @pytest.mark.parametrize("value", [-1, LARGEST + 1, 1 << 64])
 def test_name_out_of_range(name: str, value: int) -> None:
-    with pytest.raises(ValueError, match=rf"^{name} {value}: allowed is 0 to 2\*\*63 - 1$"):
+    with pytest.raises(ValueError, match=rf"^{name} {value}: allowed is an integer 0 to 2\*\*63 - 1$"):
         new_stream(**({"seed": 1} | {name: value}))
 
 

@@ -495,7 +495,7 @@ leave_with(tournament.main)
 
 def wait_for(happened: Callable[[], object], process: subprocess.Popen[str]) -> None:
     """Look again and again until something has happened."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while not happened():
         assert process.poll() is None, "the command has ended too early"
         assert time.monotonic() < end, "what was waited for has not happened"
@@ -758,6 +758,18 @@ def test_a_disk_full_before_the_first_game(command: Printed, monkeypatch: pytest
     status, _, err = command("--bots", *FAST, "--games", "30", "--out", "run")
     assert (status, err.count("\n")) == (1, 1)
     assert "No space left on device" in err
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_pipe_that_nobody_reads(options: list[str]) -> None:
+    """The end to read from is closed before the command starts; what was played is saved all the same."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    arguments = [*COMMAND, "--bots", *THREE, "--games", "5", "--out", "run", *options]
+    done = subprocess.run(arguments, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert_whole_prefix("run", 5, 3)
 
 
 def test_the_signal_handlers_are_given_back(command: Printed) -> None:

@@ -13,7 +13,7 @@ from velonimo_sim.rng import new_stream
 from velonimo_sim.velonimo.cards import DROMEDARIES
 from velonimo_sim.velonimo.determinize import determinize
 from velonimo_sim.velonimo.legal import legal_moves
-from velonimo_sim.velonimo.moves import Kind, kind_of, seat_of
+from velonimo_sim.velonimo.moves import DECLINE, Kind, kind_of, seat_of
 from velonimo_sim.velonimo.policies import POLICIES, Bot, parse_bot
 from velonimo_sim.velonimo.rules import RULES, RuleSet
 from velonimo_sim.velonimo.state import STATE, State, clone, equal, show_turn, validate, view_of
@@ -182,6 +182,7 @@ def check_same_view_after(state: State, other: State, seat: int, move: int, othe
     assert view_of(state, seat).tobytes() == view_of(other, seat).tobytes()
     apply(after, move, new_stream(0))
     apply(other_after, move if other_move is None else other_move, new_stream(1))
+    assert validate(after) == validate(other_after) == []
     assert view_of(after, seat).tobytes() == view_of(other_after, seat).tobytes()
 
 
@@ -220,20 +221,23 @@ def test_drawing_for_a_dromedary_shows_the_opponent_nothing() -> None:
 
 
 def test_swap_shows_the_others_only_how_many_cards_moved() -> None:
-    """V22: a third seat sees the same, whatever is taken and whatever is given back."""
-    checked = 0
+    """V22: a third seat sees the same, whatever is taken, whatever is given back, and knows no more what it knew."""
+    checked = knowing = 0
     for i, state in enumerate(states()):
         view, turn = state["view"], int(state["view"]["turn"])
         if view["phase"] not in (Phase.SWAP, Phase.GIVE):
             continue
-        moves = [move for move in listed(view) if kind_of(np.uint64(move)) in (Kind.SWAP, Kind.GIVE)]
-        move = moves[i % len(moves)]
-        victim = int(seat_of(np.uint64(move))) if view["phase"] == Phase.SWAP else int(view["swap_victim"])
-        other_move = move if view["phase"] == Phase.SWAP else moves[0]
+        moves = [move for move in listed(view) if move != DECLINE]
+        victim = int(seat_of(np.uint64(moves[0]))) if view["phase"] == Phase.SWAP else int(view["swap_victim"])
         for seat in set(range(int(view["players"]))) - {turn, victim}:
-            check_same_view_after(state, state, seat, move, other_move)
+            other = with_other_hidden_cards(state, seat, i)
+            other_moves = listed(other["view"])
+            other_move = moves[0] if view["phase"] == Phase.SWAP else other_moves[i % len(other_moves)]
+            check_same_view_after(state, other, seat, moves[0], other_move)
             checked += 1
+            knowing += bool(state["known"][seat, [turn, victim]].any())
     assert checked > (10 if INTERPRETED else 300)
+    assert knowing > (0 if INTERPRETED else 30)
 
 
 def test_swap_shows_author_and_victim_which_cards_moved() -> None:
