@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -119,10 +120,14 @@ def test_stream_constant_is_odd(seed: int, index: int, purpose: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["seed", "index", "purpose"])
-@pytest.mark.parametrize("value", [-1, LARGEST + 1, 1 << 64])
-def test_name_out_of_range(name: str, value: int) -> None:
+@pytest.mark.parametrize("value", [-1, LARGEST + 1, 1 << 64, 1.0, "1", True, None])
+def test_name_out_of_range(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=rf"^{name} {value}: allowed is an integer 0 to 2\*\*63 - 1$"):
         new_stream(**({"seed": 1} | {name: value}))
+
+
+def test_name_of_numpy_integers() -> None:
+    assert new_stream(np.int64(3), np.uint8(4), np.uint64(5)) == new_stream(3, 4, 5)
 
 
 @given(st.integers(1, 2**32 - 1), st.integers(0, 1000))

@@ -52,7 +52,8 @@ def parse_card(text: str) -> np.uint64:
     position = _POSITION_OF_TEXT.get(text)
     if position is None:
         letters = ", ".join(f"{letter} {name}" for letter, name in zip(TEAMS, TEAM_NAMES, strict=True))
-        raise ValueError(f"unknown card {text!r}: cards are a letter ({letters}) with 1-7, and H25, H30 … H50")
+        hares = ", ".join(f"H{value}" for value in HARE_VALUES)
+        raise ValueError(f"unknown card {text!r}: cards are a letter ({letters}) with 1-7, or {hares}")
     return np.uint64(1 << position)
 
 

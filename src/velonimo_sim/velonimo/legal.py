@@ -153,9 +153,9 @@ def count_rider_plays(hand: np.uint64, row: int) -> int:
     """Return how many single riders and combinations of the hand are worth more than ``row``."""
     count = 0
     for team in range(7):
-        count += TEAM_PLAYS[row, byte(hand, team) & 0x7F]
+        count += integer(TEAM_PLAYS[row, byte(hand, team) & 0x7F])
     for i in range(7):
-        count += NUMBER_PLAYS[row, i, popcount(hand & shift_left(TORTOISES, i))]
+        count += integer(NUMBER_PLAYS[row, i, popcount(hand & shift_left(TORTOISES, i))])
     return count
 
 
@@ -164,10 +164,10 @@ def nth_rider_play(hand: np.uint64, row: int, k: int) -> np.uint64:
     """Return rider play ``k`` of those counted, which must be more than ``k``."""
     total, place, before = 0, 0, 0
     for team in range(7):
-        total += TEAM_PLAYS[row, byte(hand, team) & 0x7F]
+        total += integer(TEAM_PLAYS[row, byte(hand, team) & 0x7F])
         place, before = (place + 1, total) if total <= k else (place, before)
     for i in range(7):
-        total += NUMBER_PLAYS[row, i, popcount(hand & shift_left(TORTOISES, i))]
+        total += integer(NUMBER_PLAYS[row, i, popcount(hand & shift_left(TORTOISES, i))])
         place, before = (place + 1, total) if total <= k else (place, before)
     if place < 7:
         return shift_left(np.uint64(TEAM_SETS[byte(hand, place) & 0x7F, k - before]), 8 * place)
