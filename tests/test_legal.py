@@ -43,7 +43,7 @@ from velonimo_sim.velonimo.view import Phase, View
 
 pytestmark = pytest.mark.kernel
 
-EXAMPLES = 200 if INTERPRETED else 400
+EXAMPLES = 150 if INTERPRETED else 300
 ALL_BITS = (1 << 64) - 1
 TABLES = (
     (2, RuleSet()),

@@ -13,7 +13,7 @@ from velonimo_sim.rng import new_stream
 from velonimo_sim.velonimo.cards import DROMEDARIES
 from velonimo_sim.velonimo.determinize import determinize
 from velonimo_sim.velonimo.legal import legal_moves
-from velonimo_sim.velonimo.moves import DECLINE, Kind, kind_of, seat_of
+from velonimo_sim.velonimo.moves import DECLINE, Kind, cards_of, kind_of, seat_of
 from velonimo_sim.velonimo.policies import POLICIES, Bot, parse_bot
 from velonimo_sim.velonimo.rules import RULES, RuleSet
 from velonimo_sim.velonimo.state import STATE, State, clone, equal, show_turn, validate, view_of
@@ -240,19 +240,36 @@ def test_swap_shows_the_others_only_how_many_cards_moved() -> None:
     assert knowing > (0 if INTERPRETED else 30)
 
 
-def test_swap_shows_author_and_victim_which_cards_moved() -> None:
-    """V22: the author knows what came from the victim's hand, and the victim what is in the author's."""
+def test_swap_shows_the_victim_which_cards_were_taken() -> None:
+    """V22: he knows them in the author's hand, and still knows there what he knew before."""
+    checked = 0
+    for i, state in enumerate(states()):
+        if state["view"]["phase"] != Phase.SWAP:
+            continue
+        author, move = int(state["view"]["turn"]), np.uint64(listed(state["view"])[0])
+        victim, after = int(seat_of(move)), clone(state)
+        apply(after, move, new_stream(i))
+        taken = state["hands"][victim] & ~after["hands"][victim]
+        assert taken
+        assert view_of(after, author)["hand"] & taken == taken
+        assert view_of(after, victim)["known"][author] == state["known"][victim, author] | taken
+        assert view_of(after, author)["known"][victim] == state["known"][author, victim] & ~taken
+        checked += 1
+    assert checked > (3 if INTERPRETED else 50)
+
+
+def test_gift_is_known_to_author_and_victim() -> None:
+    """V22: the author knows it in the victim's hand, and the victim knows it in the author's no more."""
     checked = 0
     for state in states():
-        view, turn = state["view"], int(state["view"]["turn"])
-        if view["phase"] != Phase.GIVE:
+        if state["view"]["phase"] != Phase.GIVE:
             continue
-        victim, move = int(view["swap_victim"]), listed(view)[0]
-        cards = move & (1 << 56) - 1
-        after = clone(state)
+        author, victim = int(state["view"]["turn"]), int(state["view"]["swap_victim"])
+        move, after = np.uint64(listed(state["view"])[-1]), clone(state)
         apply(after, move)
-        assert int(view_of(after, turn)["known"][victim]) & cards == cards
-        assert int(view_of(after, victim)["hand"]) & cards == cards
-        assert int(view_of(after, victim)["known"][turn]) & cards == 0
+        given = np.uint64(cards_of(move))
+        assert view_of(after, victim)["hand"] & given == given
+        assert view_of(after, author)["known"][victim] == state["known"][author, victim] | given
+        assert view_of(after, victim)["known"][author] == state["known"][victim, author] & ~given
         checked += 1
     assert checked > (3 if INTERPRETED else 50)
