@@ -34,7 +34,7 @@ from velonimo_sim.velonimo.view import NOBODY, Phase
 
 pytestmark = pytest.mark.kernel
 
-EXAMPLES = 250 if INTERPRETED else 400
+EXAMPLES = 250 if INTERPRETED else 300
 MOST_GIFTS = 3_000
 """More ways to give cards back than this are counted, but not compared one by one."""
 ATTEMPTS = 4

@@ -103,7 +103,7 @@ def test_chunks_that_end_out_of_order_are_yielded_in_order() -> None:
             later_is_done.set()
 
     chunks = stub_match(StubTable(4, first_waits_for_a_later_one)).chunks(12, 2)
-    assert [(chunk.first_game, chunk.games) for chunk in chunks] == [(0, 4), (4, 4), (8, 4)]
+    assert [(chunk.first_game, chunk.games) for chunk in chunks] == [(0, 1), (1, 1), (2, 10)]
 
 
 @pytest.mark.parametrize("players", [2, 4])

@@ -43,6 +43,7 @@ ORDER = (
     {"velonimo.narrate", "velonimo.interactive"},
     {"game"},
     {"match"},
+    {"game_records"},
     {"records"},
     {"summary", "progress", "commands"},
     {"tournament", "replay"},

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from velonimo_sim import records
 from velonimo_sim.errors import UsageError
 from velonimo_sim.game import GAMES
 from velonimo_sim.match import Chunk, rotated_seatings
-from velonimo_sim.records import SCHEMA_VERSION, RunFolder, arrow_schema, create_run_folder
+from velonimo_sim.records import SCHEMA_VERSION, RunFolder, arrow_schema, claim_run_folder, clear_run_folder
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW
 from velonimo_sim.velonimo.rules import RuleSet
 
@@ -80,7 +81,7 @@ def chunk_of(first: int, games: int) -> Chunk:
 
 
 def open_folder(path: Path, bots: Sequence[str] = BOTS) -> RunFolder:
-    create_run_folder(path, overwrite=False)
+    claim_run_folder(path, overwrite=False)
     return RunFolder(path, GAME, bots, 15)
 
 
@@ -365,7 +366,7 @@ def test_the_manifest_is_replaced_in_one_piece(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("below", ["run", "a/b/run", "with blanks/ö"])
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_new_folder_is_made_empty(below: str, overwrite: bool, tmp_path: Path) -> None:
-    create_run_folder(tmp_path / below, overwrite)
+    assert claim_run_folder(tmp_path / below, overwrite)
     assert names(tmp_path / below) == []
 
 
@@ -376,7 +377,7 @@ def contents(path: Path) -> dict[str, bytes]:
 def refusal_of(path: Path, overwrite: bool) -> str:
     """Return why the folder is refused, having checked that the message is one line and names the folder."""
     with pytest.raises(UsageError) as caught:
-        create_run_folder(path, overwrite)
+        claim_run_folder(path, overwrite)
     message = str(caught.value)
     assert message.startswith(f"--out {path}: ")
     assert "\n" not in message
@@ -401,11 +402,42 @@ def test_overwrite_empties_the_folder_of_a_run(tmp_path: Path) -> None:
     folder.write_manifest({})
     (tmp_path / "run" / "_games-0000000040.parquet").write_bytes(b"PAR1 half")
     (tmp_path / "run" / "_run.json").write_bytes(b"{")
-    create_run_folder(tmp_path / "run", overwrite=True)
+    before = names(tmp_path / "run")
+    assert not claim_run_folder(tmp_path / "run", overwrite=True)
+    assert names(tmp_path / "run") == before
+    clear_run_folder(tmp_path / "run")
     assert names(tmp_path / "run") == []
 
 
-@pytest.mark.parametrize("foreign", ["notes.txt", "games-notes.txt", "hands-0000000000.parquet", "__run.json"])
+def test_overwrite_removes_nothing_from_a_folder_without_a_manifest(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    path.mkdir()
+    (path / "games-0000000000.parquet").write_text("precious")
+    assert "no run.json" in refusal_of(path, overwrite=True)
+    assert names(path) == ["games-0000000000.parquet"]
+
+
+def test_a_folder_is_claimed_once(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(100):
+            claims = [pool.submit(claim_run_folder, tmp_path / str(number), False) for _ in range(8)]
+            assert sum(claim.exception() is None for claim in claims) == 1
+
+
+def test_every_file_says_what_the_run_is(tmp_path: Path) -> None:
+    claim_run_folder(tmp_path / "run", overwrite=False)
+    run = {"seed": 3, "rules": RuleSet.bga().to_dict()}
+    folder = RunFolder(tmp_path / "run", GAME, BOTS, 15, run)
+    fill(folder, [20])
+    folder.close_shard()
+    for kind in KINDS:
+        metadata = pq.read_schema(shards(tmp_path / "run", kind)[0]).metadata
+        assert json.loads(metadata[b"velonimo_sim_run"]) == run
+
+
+@pytest.mark.parametrize(
+    "foreign", ["notes.txt", "games-notes.txt", "games-mine.parquet", "hands-0000000000.parquet", "__run.json"]
+)
 def test_overwrite_removes_nothing_from_a_folder_with_a_foreign_file(foreign: str, tmp_path: Path) -> None:
     path = tmp_path / "run"
     path.mkdir()

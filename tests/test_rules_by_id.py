@@ -27,7 +27,7 @@ from velonimo_sim.velonimo.legal import MAX_PLAYS, legal_moves
 from velonimo_sim.velonimo.moves import move_text, parse_move
 from velonimo_sim.velonimo.record import describe_result
 from velonimo_sim.velonimo.rules import RuleSet
-from velonimo_sim.velonimo.state import State, clone, new_state, view_of
+from velonimo_sim.velonimo.state import State, clone, new_state, validate, view_of
 from velonimo_sim.velonimo.step import apply, deal, lay_out_col, place_of
 from velonimo_sim.velonimo.view import NOBODY, Phase
 
@@ -904,6 +904,16 @@ def test_v18_the_option_is_about_ties_only(jersey_tie: str) -> None:
     state = run_cols(4, [0, 1, 2, 3], [3, 0, 1, 2], col_values=(1, 1, 1), jersey_tie=jersey_tie)
     assert totals(state) == [5, 3, 1, 3]
     assert wearer(state) == 0
+
+
+def test_v18_a_spent_jersey_may_go_to_nobody() -> None:
+    state = run_cols(4, [0, 1, 2, 3], col_values=(1, 1, 1), jersey_tie="col_winner")
+    lay_out(state, ["B5 B6", "H25", "G5", "P4"])
+    do(state, "P4", "B5 +jersey", "H25", "pass", "pass", "lead 0", "B6")
+    assert totals(state) == [4, 4, 1, 3]
+    assert asks(state) == (Phase.COL_OVER, NOBODY)
+    assert (wearer(state), state["view"]["jersey_spent"]) == (NOBODY, 1)
+    assert validate(state) == []
 
 
 def test_v18_when_nobody_wears_it_nobody_adds_it() -> None:

@@ -698,7 +698,7 @@ FAULTS: list[tuple[Phase, int, Edit, str]] = [
     (Phase.LEAD, 3, set_place("view.points", 3, 1), "points: is not 0 beyond the seats"),
     (Phase.LEAD, 3, set_place("view.totals", 0, -1), "totals: a value is negative"),
     (Phase.FOLLOW, 3, set_place("view.passed_on", 2, -1), "passed_on: a value is negative"),
-    (Phase.LEAD, 3, set_place("view.out_order", 0, 4), "out_order: allowed is 0-3"),
+    (Phase.LEAD, 3, set_place("view.out_order", 0, 4), "out_order: allowed is each of 1-3 once, 0 for who is racing"),
     (Phase.LEAD, 3, set_field("racing", 4), "racing 4: allowed is 0-3"),
     (Phase.LEAD, 3, eleven_cols, "rules: a field beyond the options is not 0"),
     (Phase.LEAD, 3, set_field("col", 0), "col 0 in phase LEAD"),
@@ -734,7 +734,7 @@ def test_impossible_state_is_refused(phase: Phase, players: int, edit: Edit, mes
 def test_several_faults_are_all_told() -> None:
     state = in_phase(Phase.LEAD)
     state["view"]["beat"], state["view"]["racing"], state["view"]["swap_count"] = 7, 2, 1
-    assert len(validate(state)) == 3
+    assert len(validate(state)) == 4
 
 
 def test_hand_in_the_middle_of_a_swap_may_be_empty() -> None:

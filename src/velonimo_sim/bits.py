@@ -1,4 +1,4 @@
-"""Operations on 64-bit words; the only file with raw shifts.
+"""Operations on 64-bit words; the only file with raw shifts, but for the mixing of bits in ``rng.py``.
 
 numba turns ``uint64`` mixed with a Python integer into ``int64`` or ``float64``, and has no popcount. Kernels call the
 functions below instead, which keep words ``uint64`` and counts ``int64``. Each function gives the same result

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable
 from typing import NoReturn
@@ -10,7 +11,14 @@ from velonimo_sim.errors import UsageError
 
 EXIT_FAULT = 1
 EXIT_USAGE = 2
-EXIT_INTERRUPTED = 130
+
+
+def exit_status_of(number: int) -> int:
+    """Return the exit status of a command that a signal has ended, as shells have it."""
+    return 128 + number
+
+
+EXIT_INTERRUPTED = exit_status_of(signal.SIGINT)
 
 
 class OneLineParser(argparse.ArgumentParser):

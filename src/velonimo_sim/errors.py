@@ -33,13 +33,12 @@ class BotError(RuntimeError):
     """A bot that raised or broke the rules; the message names the game, the seat, the bot and the cause."""
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> UsageError:
     """Return the error for a name that does not exist: what exists, and the nearest match if there is one."""
-    known = list(known)
-    near = get_close_matches(name, known, n=1)
-    return UsageError(
-        f"unknown {kind} {name!r}: there are {', '.join(known)}" + (f"; did you mean {near[0]!r}?" if near else "")
-    )
+    by_lower_case = {text.lower(): text for text in known}
+    near = get_close_matches(str(name).lower(), by_lower_case, n=1)
+    hint = f"; did you mean {by_lower_case[near[0]]!r}?" if near else ""
+    return UsageError(f"unknown {kind} {name!r}: there are {', '.join(by_lower_case.values())}{hint}")
 
 
 def is_integer_in(value: object, low: int, high: int) -> bool:

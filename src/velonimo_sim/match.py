@@ -108,7 +108,7 @@ class Match:
 
     def _chunk_games(self) -> int:
         if self._seconds_per_game == 0.0:
-            return self.players
+            return 1  # how long a game takes is not known yet
         return max(1, min(MAX_CHUNK_GAMES, int(CHUNK_SECONDS / self._seconds_per_game)))
 
     def _play_chunk(self, first_game: int, games: int, buffers: _Buffers) -> Chunk:

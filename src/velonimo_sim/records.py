@@ -7,6 +7,7 @@ the bots.
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -32,8 +33,11 @@ SHARD_SECONDS = 60.0
 MANIFEST = "run.json"
 
 
-def arrow_schema(row: np.dtype[np.void]) -> pa.Schema:
-    """Return the Arrow schema of a kind of rows: its columns in order, none of them ever null."""
+def arrow_schema(row: np.dtype[np.void], run: Mapping[str, Any] | None = None) -> pa.Schema:
+    """Return the Arrow schema of a kind of rows: its columns in order, none of them ever null.
+
+    Its metadata holds the version of the schema and, as JSON, what the run is: rules, bots, seed, versions.
+    """
     names = row.names or ()
     return pa.schema(
         [
@@ -44,15 +48,15 @@ def arrow_schema(row: np.dtype[np.void]) -> pa.Schema:
             )
             for name in names
         ],
-        metadata={"velonimo_sim_schema": str(SCHEMA_VERSION)},
+        metadata={"velonimo_sim_schema": str(SCHEMA_VERSION)} | ({"velonimo_sim_run": json.dumps(run)} if run else {}),
     )
 
 
 class _Columns:
     """Room for the rows of one shard, column by column; used again for the next shard."""
 
-    def __init__(self, row: np.dtype[np.void], capacity: int, bots: Any) -> None:
-        self.schema = arrow_schema(row)
+    def __init__(self, schema: pa.Schema, row: np.dtype[np.void], capacity: int, bots: Any) -> None:
+        self.schema = schema
         self._bots = bots
         self._columns = {name: np.empty(capacity, row[name]) for name in self.schema.names}
         self._size = 0
@@ -111,7 +115,8 @@ def _write_options(schema: pa.Schema) -> dict[str, Any]:
 def _write_whole(writers: Mapping[Path, Callable[[Path], object]]) -> None:
     """Write files together: each under a name that begins with ``_``, then all synced, then all renamed.
 
-    When anything fails none of the files is left.
+    When writing or syncing fails none of the files is left. The last one named is the last to get its name: where it
+    is, the others are.
     """
     partials = {path: path.with_name("_" + path.name) for path in writers}
     try:
@@ -134,23 +139,27 @@ class RunFolder:
     Parameters
     ----------
     path : pathlib.Path
-        The folder, made by ``create_run_folder``.
+        The folder, claimed by ``claim_run_folder``.
     game : GameSpec
         The game played; it knows the two kinds of rows.
     bots : sequence of str
         Texts of the bots.
     most_col_rows : int
         The most col rows of a game.
+    run : mapping
+        What the run is; it goes into every file.
     """
 
-    def __init__(self, path: Path, game: GameSpec, bots: Sequence[str], most_col_rows: int) -> None:
+    def __init__(
+        self, path: Path, game: GameSpec, bots: Sequence[str], most_col_rows: int, run: Mapping[str, Any] | None = None
+    ) -> None:
         self.path = path
         self.games = 0
         dictionary = _texts_as_arrow(bots)
         room = SHARD_GAMES + MAX_CHUNK_GAMES
         self._kinds = {
-            "cols": _Columns(game.col_row, room * most_col_rows, dictionary),
-            "games": _Columns(game.game_row, room * len(bots), dictionary),
+            "cols": _Columns(arrow_schema(game.col_row, run), game.col_row, room * most_col_rows, dictionary),
+            "games": _Columns(arrow_schema(game.game_row, run), game.game_row, room * len(bots), dictionary),
         }
         self._shard_games = 0
         self._opened = time.monotonic()
@@ -197,26 +206,42 @@ class RunFolder:
         _write_whole({self.path / MANIFEST: lambda path: path.write_text(text, encoding="utf-8")})
 
 
-def create_run_folder(path: Path, overwrite: bool) -> None:
-    """Make the folder of a run and see that it can be written to, before anything is played.
+def claim_run_folder(path: Path, overwrite: bool) -> bool:
+    """Make the folder of a run, or see that the run in it may be replaced, before anything is played.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The folder.
+    overwrite : bool
+        Whether a run that is there may be replaced; ``clear_run_folder`` does so.
+
+    Returns
+    -------
+    bool
+        Whether the folder is new.
 
     Raises
     ------
     UsageError
-        If the folder exists and may not be overwritten, holds what no run wrote, or cannot be written to.
+        If the folder exists and may not be replaced, holds what no run wrote, or cannot be written to.
     """
     try:
-        if path.exists():
-            _clear_run_folder(path, overwrite)
-        path.mkdir(parents=True, exist_ok=True)
+        is_new = True
+        try:
+            path.mkdir(parents=True)
+        except FileExistsError:
+            is_new = False
+            _check_replaceable(path, overwrite)
         probe = path / "_probe"
         probe.write_bytes(b"")
         probe.unlink()
     except OSError as error:
         raise UsageError(f"--out {path}: cannot be written ({error.strerror})") from None
+    return is_new
 
 
-def _clear_run_folder(path: Path, overwrite: bool) -> None:
+def _check_replaceable(path: Path, overwrite: bool) -> None:
     if not overwrite:
         raise UsageError(f"--out {path}: exists; name another folder, or allow --overwrite")
     if not path.is_dir():
@@ -225,11 +250,17 @@ def _clear_run_folder(path: Path, overwrite: bool) -> None:
     for entry in entries:
         if not _is_run_file(entry):
             raise UsageError(f"--out {path}: holds {entry.name}, which no run wrote; it is not overwritten")
-    for entry in entries:
+    if entries and not (path / MANIFEST).exists():
+        raise UsageError(f"--out {path}: holds files but no {MANIFEST}; it is not overwritten")
+
+
+def clear_run_folder(path: Path) -> None:
+    """Delete the run in a folder that was claimed; its manifest goes first, so that what is left is no run."""
+    (path / MANIFEST).unlink(missing_ok=True)
+    for entry in path.iterdir():
         entry.unlink()
 
 
 def _is_run_file(entry: Path) -> bool:
-    name = entry.name.removeprefix("_")
-    is_shard = name.endswith(".parquet") and name.startswith(("games-", "cols-"))
-    return entry.is_file() and (is_shard or name == MANIFEST)
+    is_shard = re.fullmatch(r"_?(games|cols)-\d{10,}\.parquet", entry.name) is not None
+    return entry.is_file() and (is_shard or entry.name in (MANIFEST, f"_{MANIFEST}"))

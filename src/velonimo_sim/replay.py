@@ -4,62 +4,15 @@ A file is JSON Lines, one game a line, plain or compressed with gzip.
 """
 
 import argparse
-import gzip
-import json
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, OneLineParser, leave_with, say
 from velonimo_sim.errors import CorruptDataError, UsageError
+from velonimo_sim.game_records import read_records
 from velonimo_sim.velonimo.rules import RuleSet
 
 COMMAND = "velonimo_sim.replay"
-
-
-def read_lines(path: Path) -> Iterator[tuple[int, Any]]:
-    """Yield each line of a JSON Lines file with its number, counted from 1; blank lines are passed over.
-
-    Raises
-    ------
-    CorruptDataError
-        If the file cannot be read, or a line is no JSON; the message names file and line.
-    """
-    number = 0
-    try:
-        with path.open("rb") as raw:
-            is_gzip = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            for line in gzip.GzipFile(fileobj=raw) if is_gzip else raw:
-                number += 1
-                if line.strip():
-                    yield number, json.loads(line)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise CorruptDataError(f"{path}:{number + 1}: the gzip data is damaged or cut off ({error})") from None
-    except OSError as error:
-        raise CorruptDataError(f"{path}:{number + 1}: cannot be read ({error.strerror or error})") from None
-    except (ValueError, RecursionError) as error:
-        raise CorruptDataError(f"{path}:{number}: is no JSON ({error})") from None
-
-
-def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each game of a file with its line number; games with Legends are yielded unchecked.
-
-    Raises
-    ------
-    CorruptDataError
-        If the file cannot be read, or a line is no record; the message names file and line.
-    """
-    from velonimo_sim.velonimo.record_format import check_format
-
-    for number, record in read_lines(path):
-        if not (isinstance(record, dict) and record.get("legends") is True):
-            try:
-                check_format(record)
-            except CorruptDataError as error:
-                raise CorruptDataError(f"{path}:{number}: {error}") from None
-        yield number, record
 
 
 def verify_file(path: Path, preset: str | None) -> int:
@@ -87,8 +40,9 @@ def verify_file(path: Path, preset: str | None) -> int:
         return EXIT_USAGE
     if faults:
         return EXIT_FAULT
-    legends = f"; {skipped} games with Legends skipped" if skipped else ""
-    print(f"{path}: {games} games, {events} events, all facts hold{legends}", flush=True)
+    told = [f"{games} games, {events} events, all facts hold"] if games else []
+    told += [f"{skipped} games with Legends skipped"] if skipped else []
+    print(f"{path}: {'; '.join(told)}", flush=True)
     return 0
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import U0, U1, add, integer, multiply, popcount
-from velonimo_sim.errors import is_integer_in
+from velonimo_sim.errors import UsageError, is_integer_in
 
 STREAM = np.dtype([("state", "u8"), ("gamma", "u8")], align=True)
 """A random stream: where it stands, and the odd constant by which it advances."""
@@ -96,12 +96,12 @@ def new_stream(seed: int, index: int = 0, purpose: int = 0) -> Stream:
 
     Raises
     ------
-    ValueError
+    UsageError
         If a part of the name is out of range.
     """
     for name, value in (("seed", seed), ("index", index), ("purpose", purpose)):
         if not is_integer_in(value, 0, 2**63 - 1):
-            raise ValueError(f"{name} {value}: allowed is an integer 0 to 2**63 - 1")
+            raise UsageError(f"{name} {value}: allowed is an integer 0 to 2**63 - 1")
     stream: Stream = np.zeros(1, STREAM)[0]
     open_stream(stream, seed, index, purpose)
     return stream

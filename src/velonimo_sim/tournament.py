@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +22,27 @@ from rich.console import Console
 from rich.table import Table
 
 from velonimo_sim import __version__
-from velonimo_sim.commands import EXIT_FAULT, EXIT_USAGE, OneLineParser, integer_in, leave_with, say
+from velonimo_sim.commands import (
+    EXIT_FAULT,
+    EXIT_INTERRUPTED,
+    EXIT_USAGE,
+    OneLineParser,
+    exit_status_of,
+    integer_in,
+    leave_with,
+    say,
+)
 from velonimo_sim.errors import BotError, UsageError
 from velonimo_sim.game import GAMES, BotLike, GameSpec
 from velonimo_sim.match import Match, available_cores, rotated_seatings
 from velonimo_sim.progress import GamesProgress
-from velonimo_sim.records import SCHEMA_VERSION, RunFolder, create_run_folder
+from velonimo_sim.records import SCHEMA_VERSION, RunFolder, claim_run_folder, clear_run_folder
 from velonimo_sim.summary import Tally
+from velonimo_sim.velonimo.policies import list_bots
 from velonimo_sim.velonimo.rules import RuleSet
 
 COMMAND = "velonimo_sim.tournament"
+DEFAULT_PLAYERS = 4
 DEFAULT_GAMES = 2_000
 MAX_GAMES = 10**12
 MAX_WORKERS = 256
@@ -118,15 +130,11 @@ class StopRequest:
             say(COMMAND, "stopped at once; finished files are whole")
             os._exit(exit_status_of(number))
         self.signal = number
-
-
-def exit_status_of(number: int) -> int:
-    """Return the exit status of a command that a signal has ended, as shells have it."""
-    return 128 + number
+        say(COMMAND, "stopping when the games under way are played; a second time stops at once")
 
 
 def run(tournament: Tournament, out: Path, workers: int, quiet: bool = True) -> Outcome:
-    """Play a tournament into a folder made by ``create_run_folder``.
+    """Play a tournament into a folder claimed by ``claim_run_folder``; a run that is in it is replaced.
 
     Parameters
     ----------
@@ -150,13 +158,14 @@ def run(tournament: Tournament, out: Path, workers: int, quiet: bool = True) -> 
     manifest = tournament.manifest()
     table = game.open_table(tournament.bots, tournament.rules, rotated_seatings(players), tournament.seed)
     match = Match(game, table, players, most_col_rows)
-    folder = RunFolder(out, game, texts, most_col_rows)
+    clear_run_folder(out)
+    folder = RunFolder(out, game, texts, most_col_rows, manifest)
     tally, stop = Tally(texts), StopRequest()
     status, cause, exit_status = "finished", "", 0
     began = time.perf_counter()
     with stop.heeded(), GamesProgress(tournament.games, quiet) as progress:
         try:
-            folder.write_manifest(manifest | {"status": "running", "games_written": 0})
+            folder.write_manifest(manifest | {"status": "running"})
             with closing(match.chunks(tournament.games, workers)) as chunks:
                 for chunk in chunks:
                     tally.add(chunk)
@@ -184,7 +193,10 @@ def _cause(error: BotError | OSError, folder: RunFolder) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = OneLineParser(
-        prog=f"python -m {COMMAND}", description="Play a tournament of Velonimo and leave its games as Parquet."
+        prog=f"python -m {COMMAND}",
+        description="Play a tournament of Velonimo and leave its games as Parquet.",
+        epilog=f"bots:\n{list_bots()}\n\nrule options: {', '.join(RuleSet().to_dict())}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--players", metavar="N", help="players at the table, 2-5 (default: one a bot, or 4)")
     parser.add_argument(
@@ -214,32 +226,56 @@ def _read_rules(rule_set: type[RuleSet], preset: str, settings: Sequence[str]) -
         name, equals, value = setting.partition("=")
         if not equals:
             raise UsageError(f"--rule {setting}: allowed is OPTION=VALUE, such as tortoise_swap=off")
+        if name in options:
+            raise UsageError(f"--rule {setting}: {name} is given twice")
         options[name] = value
     return rule_set.preset(preset).with_options(options)
 
 
+def _read_bots(game: GameSpec, texts: Sequence[str], players: str | None) -> tuple[BotLike, ...]:
+    """Return one bot a seat: those named, or else the game's own for so many players."""
+    bots = tuple(game.parse_bot(text) for text in texts)
+    if players is None and bots:
+        try:
+            game.check_players(len(bots))
+        except UsageError as error:
+            raise UsageError(f"--bots names {len(bots)} bots, one a seat; {error}") from None
+        return bots
+    seats = DEFAULT_PLAYERS if players is None else _integer_or_text(players)
+    game.check_players(seats)
+    if bots and len(bots) != seats:
+        raise UsageError(f"--bots names {len(bots)} bots: allowed is one a seat, {seats} with {seats} players")
+    return bots or tuple(game.parse_bot(text) for text in game.default_bots[: int(seats)])
+
+
+def _integer_or_text(text: str) -> int | str:
+    """Return the integer, or the text itself for the check to refuse."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
 def _read_tournament(options: argparse.Namespace) -> Tournament:
     game = GAMES["velonimo"]
-    seats = len(options.bots) if options.bots else 4
-    if options.players is not None:
-        seats = int(options.players) if options.players.isdecimal() else options.players
-    game.check_players(seats)
-    texts = options.bots or game.default_bots[:seats]
-    bots = tuple(game.parse_bot(text) for text in texts)
-    if len(bots) != seats:
-        raise UsageError(f"--bots names {len(bots)} bots: allowed is one a seat, {seats} with {seats} players")
+    bots = _read_bots(game, options.bots or (), options.players)
     rules = _read_rules(game.rule_set, options.rules, options.rule)
-    rules.to_record(seats)
+    rules.to_record(len(bots))
     games = integer_in(1, MAX_GAMES, "--games", options.games)
     return Tournament(game, bots, games, integer_in(0, 2**63 - 1, "--seed", options.seed), rules)
 
 
-def _next_free_folder() -> Path:
-    number, path = 1, Path(DEFAULT_FOLDER)
-    while path.exists():
-        number += 1
+def _claim_folder(out: Path | None, overwrite: bool) -> tuple[Path, bool]:
+    """Claim the folder named, or else the first default one that is free; return it and whether it is new."""
+    if out is not None or overwrite:
+        path = out or Path(DEFAULT_FOLDER)
+        return path, claim_run_folder(path, overwrite)
+    path = Path(DEFAULT_FOLDER)
+    for number in count(2):
+        if not path.exists():
+            break
         path = Path(f"{DEFAULT_FOLDER}-{number}")
-    return path
+    return path, claim_run_folder(path, overwrite=False)
 
 
 def _print_result(tournament: Tournament, outcome: Outcome, out: Path, as_json: bool) -> None:
@@ -280,23 +316,23 @@ def _print_result(tournament: Tournament, outcome: Outcome, out: Path, as_json: 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    out: Path | None = None
+    out, is_new = Path(), False
     try:
         options = _parser().parse_args(arguments)
         tournament = _read_tournament(options)
-        workers = integer_in(1, MAX_WORKERS, "--workers", options.workers) if options.workers else available_cores()
-        folder = options.out or _next_free_folder()
-        create_run_folder(folder, options.overwrite)
-        out = folder
+        workers = (
+            available_cores() if options.workers is None else integer_in(1, MAX_WORKERS, "--workers", options.workers)
+        )
+        out, is_new = _claim_folder(options.out, options.overwrite)
         outcome = run(tournament, out, workers, options.quiet)
     except UsageError as error:
         say(COMMAND, error)
         return EXIT_USAGE
     except KeyboardInterrupt:
-        if out and not any(out.iterdir()):
+        if is_new and not any(out.iterdir()):
             out.rmdir()
         say(COMMAND, "interrupted before a game was played")
-        return exit_status_of(signal.SIGINT)
+        return EXIT_INTERRUPTED
     _print_result(tournament, outcome, out, options.json)
     if outcome.status == "failed":
         say(COMMAND, f"stopped: {outcome.cause}; {outcome.games_written:,} games are safe in {out}")

@@ -10,7 +10,7 @@ from velonimo_sim.velonimo.cards import card_texts
 from velonimo_sim.velonimo.legal import MAX_PLAYS, legal_moves
 from velonimo_sim.velonimo.moves import move_text, parse_move
 from velonimo_sim.velonimo.record import Recorder, describe_result
-from velonimo_sim.velonimo.rules import RuleSet
+from velonimo_sim.velonimo.rules import RuleSet, checked_rules
 from velonimo_sim.velonimo.state import State, clone, new_state, view_of
 from velonimo_sim.velonimo.step import apply, deal
 from velonimo_sim.velonimo.view import NOBODY, Phase
@@ -46,9 +46,7 @@ def new_game(players: int = 4, seed: int = 0, rules: RuleSet | str | None = None
     >>> game.phase, game.turn
     ('lead', 0)
     """
-    chosen = RuleSet.preset(rules) if isinstance(rules, str) else RuleSet.official() if rules is None else rules
-    if not isinstance(chosen, RuleSet):
-        raise UsageError(f"rules {rules!r}: allowed is a RuleSet or the name of a preset")
+    chosen = RuleSet.preset(rules) if isinstance(rules, str) else checked_rules(rules)
     return Game(players, seed, chosen, starter)
 
 
@@ -61,7 +59,7 @@ class Game:
     def __init__(self, players: int, seed: int, rules: RuleSet, starter: int) -> None:
         if not is_integer_in(seed, 0, 2**63 - 1):
             raise UsageError(f"seed {seed}: allowed is an integer 0 to 2**63 - 1")
-        self.rules = rules
+        self.rules = checked_rules(rules)
         self.seed = int(seed)
         self.state: State = new_state(players, rules, starter)
         self._chance = new_stream(self.seed, 0, CHANCE)
@@ -167,7 +165,7 @@ class Game:
         }
 
     def record(self) -> dict[str, Any]:
-        """Return the game so far as a record, one line of a JSON Lines file that ``velonimo_sim.replay`` reads."""
+        """Return the game so far as a record; ``game_records.write_records`` makes a file of finished ones."""
         return self._recorder.record(self.state)
 
     def __repr__(self) -> str:

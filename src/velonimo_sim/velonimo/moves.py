@@ -12,7 +12,7 @@ import numpy as np
 
 from velonimo_sim._jit import inlined
 from velonimo_sim.bits import U0, integer, lowest_index, popcount, shift_left, shift_right, without_lowest
-from velonimo_sim.errors import IllegalMoveError
+from velonimo_sim.errors import IllegalMoveError, is_integer_in
 from velonimo_sim.velonimo.cards import DECK, HARES, RIDERS, TORTOISES, card_texts, parse_cards
 
 
@@ -88,7 +88,7 @@ def is_single(cards: np.uint64) -> bool:
 
 @inlined
 def is_combination(cards: np.uint64) -> bool:
-    """Whether two or more cards are riders that share their colour or their number (V7, V8)."""
+    """Whether cards, of which there are two or more, are riders that share their colour or their number (V7, V8)."""
     if cards & ~RIDERS:
         return False
     low = lowest_index(cards)
@@ -105,6 +105,8 @@ def move_text(move: int | np.uint64) -> str:
     ValueError
         If the word is no move at all.
     """
+    if not is_integer_in(move, 0, 2**64 - 1):
+        raise ValueError(f"{move!r} is no move: moves are words of 64 bits")
     word = np.uint64(move)
     kind = Kind(int(kind_of(word)))
     cards = " ".join(card_texts(word))
@@ -132,6 +134,8 @@ def parse_move(text: str) -> np.uint64:
     IllegalMoveError
         If the text is no move; whether the move is legal is another question.
     """
+    if not isinstance(text, str):
+        raise IllegalMoveError(f"{text!r} is no move: moves are written as text")
     first, *rest = text.split() or [""]
     try:
         if first in _WORDS and not rest:

@@ -6,6 +6,7 @@ from typing import Any
 from velonimo_sim.velonimo.record import replay
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.state import State
+from velonimo_sim.velonimo.view import NOBODY
 
 _ORDINALS = ("", "first", "second", "third", "fourth", "fifth")
 
@@ -19,12 +20,12 @@ def narrate(record: dict[str, Any], rules: RuleSet) -> Iterator[str]:
         At the first fact that does not hold.
     """
     yield f"{record['id']}: {record['players']} players, {record['cols']} cols"
-    for before, part, after in replay(record, rules):
+    for _, part, after in replay(record, rules):
         if "events" in part:
             yield from _tell_start(part, after)
         elif part["act"] != "snapshot":
             yield "  " + _tell_event(part)
-            if before["view"]["col"] and after["view"]["turn"] == 255:
+            if after["view"]["turn"] == NOBODY:
                 yield from _tell_end(after)
     yield f"winner: seat {record['winner']}"
 

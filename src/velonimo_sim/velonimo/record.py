@@ -291,7 +291,7 @@ def replay(record: Record, rules: RuleSet) -> Iterator[tuple[State, Record, Stat
     RecordFaultError
         At the first fact that does not hold.
     """
-    first = record["rounds"][0]["starter"] if record["rounds"] else 0
+    first = record["rounds"][0]["starter"]
     try:
         state = new_state(record["players"], rules, first)
     except UsageError as error:

@@ -55,7 +55,7 @@ _integers, _cards = _list_of(_is_integer), _list_of(_is_card)
 _TRUE = _is_one_of(True)
 
 _GAME = {
-    "id": _is_text,
+    "id": lambda value: _is_text(value) and value.isprintable(),
     "players": _is_one_of(*range(MIN_PLAYERS, MAX_PLAYERS + 1)),
     "cols": _is_one_of(*range(1, MAX_COLS + 1)),
     "legends": _is_flag,
@@ -130,7 +130,19 @@ def _check_fields(
         if name not in allowed:
             raise CorruptDataError(f"{where}there is no field {name!r} in a record")
         if not allowed[name](value):
-            raise CorruptDataError(f"{where}{name} is {value!r}, which no record can hold")
+            shown = repr(value)
+            shown = shown if len(shown) < 80 else shown[:77] + "..."
+            raise CorruptDataError(f"{where}{name} is {shown}, which no record can hold{_unknown_card(value)}")
+
+
+def _unknown_card(value: Any) -> str:
+    """Return a word on the first text in a list, nested or not, that is no card; empty if there is none."""
+    for part in value if isinstance(value, list) else []:
+        if isinstance(part, list) and _unknown_card(part):
+            return _unknown_card(part)
+        if isinstance(part, str) and not _is_card(part):
+            return f": {part!r} is no card"
+    return ""
 
 
 def _check_event(where: str, event: dict[str, Any]) -> None:
@@ -160,6 +172,8 @@ def check_format(record: Any) -> None:
         raise CorruptDataError("a record is one JSON object a line")
     _check_fields("", record, _GAME, {"rules": lambda value: isinstance(value, dict)})
     _check_rules(record)
+    if not record["rounds"]:
+        raise CorruptDataError("rounds: a game has one at least")
     for number, one_round in enumerate(record["rounds"], 1):
         where = f"round {number}: "
         _check_fields(where, one_round, _ROUND, _ROUND_OPTIONAL)

@@ -1,10 +1,15 @@
-"""Why a recorded attempt is refused: every reason that holds, under the names that records use."""
+"""Why a recorded attempt is refused: every reason that holds, under the names that records use.
+
+``legal.refusal`` tells one reason, and only of what a move can say. An attempt in a record may also name a card twice
+or a seat that does not exist, and a referee may name any of several reasons; so they are all collected here.
+"""
 
 from typing import Any
 
 from velonimo_sim.velonimo.cards import HARES, card_texts, parse_cards
 from velonimo_sim.velonimo.legal import may_add_jersey
 from velonimo_sim.velonimo.moves import is_combination, is_single, value_of
+from velonimo_sim.velonimo.rules import SWAP_OPTIONAL
 from velonimo_sim.velonimo.state import State
 from velonimo_sim.velonimo.view import Phase, View
 
@@ -42,7 +47,7 @@ def reasons_to_refuse(state: State, attempt: dict[str, Any]) -> set[str]:
     if act == "steal":
         return _reasons_against_seat(view, attempt["from"], "steal_self", "steal_no_cards")
     if act == "decline":
-        return {"steal_mandatory"}
+        return set() if view["rules"]["tortoise_swap"] == SWAP_OPTIONAL else {"steal_mandatory"}
     if act == "give":
         return _reasons_against_gift(view, attempt)
     if act == "choose_starter":

@@ -96,15 +96,16 @@ class RuleSet:
     def __post_init__(self) -> None:
         """Check every option."""
         values = self.col_values
-        if isinstance(values, str) or not hasattr(values, "__iter__"):
-            raise _impossible("col_values", values, f"1-{MAX_COLS} integers, each 1-{_LARGEST}")
-        values = tuple(values)
+        allowed = f"1-{MAX_COLS} integers, each 1-{_LARGEST}"
+        if not isinstance(values, tuple | list | range | np.ndarray) or np.ndim(values) != 1:
+            raise _impossible("col_values", values, allowed)
         if not 1 <= len(values) <= MAX_COLS or not all(is_integer_in(value, 1, _LARGEST) for value in values):
-            raise _impossible("col_values", values, f"1-{MAX_COLS} integers, each 1-{_LARGEST}")
+            raise _impossible("col_values", tuple(values), allowed)
         object.__setattr__(self, "col_values", tuple(int(value) for value in values))
-        for name, allowed in _CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise _impossible(name, getattr(self, name), " or ".join(allowed))
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in choices:
+                raise _impossible(name, value, " or ".join(choices))
         if self.duel_target is not None and not is_integer_in(self.duel_target, 1, _LARGEST):
             raise _impossible("duel_target", self.duel_target, f"none or an integer 1-{_LARGEST}")
         if self.jersey_bonus is not None and not is_integer_in(self.jersey_bonus, 0, _LARGEST):
@@ -135,7 +136,7 @@ class RuleSet:
             If there is no such preset.
         """
         presets = {"official": cls.official, "bga": cls.bga}
-        if name not in presets:
+        if not isinstance(name, str) or name not in presets:
             raise unknown_name("rules preset", name, presets)
         return presets[name]()
 
@@ -156,6 +157,8 @@ class RuleSet:
         for name, text in texts.items():
             if name not in options:
                 raise unknown_name("rule", name, options)
+            if not isinstance(text, str):
+                raise UsageError(f"rule {name}={text!r}: allowed is the value as text")
             options[name] = _read_value(name, text)
         return type(self)(**options)
 
@@ -169,6 +172,8 @@ class RuleSet:
             If an option does not exist or its value is impossible.
         """
         known = [field.name for field in fields(cls)]
+        if not isinstance(options, Mapping):
+            raise UsageError(f"rules {options!r}: allowed is a mapping of options to values")
         for name in options:
             if name not in known:
                 raise unknown_name("rule", name, known)
@@ -221,6 +226,21 @@ class RuleSet:
             hand_size=int(record["hand_size"]),
             **{name: allowed[record[name]] for name, allowed in _CHOICES.items()},
         )
+
+
+def checked_rules(rules: object) -> RuleSet:
+    """Return the rules that a caller gives, None being the official ones.
+
+    Raises
+    ------
+    UsageError
+        If they are something else.
+    """
+    if rules is None:
+        return RuleSet.official()
+    if not isinstance(rules, RuleSet):
+        raise UsageError(f"rules {rules!r}: allowed is a RuleSet, and where a game begins the name of a preset")
+    return rules
 
 
 def check_players(players: object) -> None:

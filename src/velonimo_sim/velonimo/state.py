@@ -14,8 +14,8 @@ import numpy as np
 from velonimo_sim._jit import inlined
 from velonimo_sim.bits import U0, integer
 from velonimo_sim.errors import CorruptDataError, UsageError, is_integer_in
-from velonimo_sim.velonimo.cards import DECK, card_texts, parse_cards
-from velonimo_sim.velonimo.rules import MAX_PLAYERS, RULES_VERSION, RuleSet
+from velonimo_sim.velonimo.cards import DECK, TORTOISES, card_texts, parse_cards
+from velonimo_sim.velonimo.rules import MAX_PLAYERS, RULES_VERSION, RuleSet, checked_rules
 from velonimo_sim.velonimo.view import NOBODY, VIEW, Phase, View
 
 STATE = np.dtype(
@@ -80,7 +80,7 @@ def new_state(players: int, rules: RuleSet | None = None, starter: int = 0) -> S
     UsageError
         If players, rules or starter do not fit together.
     """
-    record = (rules or RuleSet.official()).to_record(players)
+    record = checked_rules(rules).to_record(players)
     if not is_integer_in(starter, 0, players - 1):
         raise UsageError(f"starter {starter}: allowed is 0-{players - 1} with {players} players")
     state: State = np.zeros(1, STATE)[0]
@@ -121,7 +121,7 @@ def view_of(state: State, seat: int) -> View:
         If there is no such seat.
     """
     players = int(state["view"]["players"])
-    if not 0 <= seat < players:
+    if not is_integer_in(seat, 0, players - 1):
         raise UsageError(f"seat {seat}: allowed is 0-{players - 1}")
     view = clone(state["view"])
     view["seat"] = seat
@@ -131,7 +131,10 @@ def view_of(state: State, seat: int) -> View:
 
 
 def validate(state: State) -> list[str]:
-    """Return everything that cannot be true of a state, one line each; an empty list for a sound state."""
+    """Return what cannot be true of a state, one line each; an empty list for a state that the engine can go on from.
+
+    Whether some play of cards leads to the state is not asked.
+    """
     faults = _faults_of_rules(state["view"]) or _faults_of_ranges(state["view"], len(state["pile"]))
     return faults or _faults_of_cards(state) + _faults_of_phase(state["view"]) + _faults_of_turn(state)
 
@@ -171,8 +174,13 @@ def _faults_of_ranges(view: View, pile_room: int) -> list[str]:
     ]
     by_seat = ("totals", "points", "passed_on", "sizes", "out_order")
     faults += [f"{field}: is not 0 beyond the seats" for field in by_seat if view[field][players:].any()]
-    if view["out_order"].max() > players:
-        faults.append(f"out_order: allowed is 0-{players}")
+    ranks = view["out_order"][view["out_order"] > 0]
+    if ranks.size and (ranks.max() > players or len(set(ranks.tolist())) < ranks.size):
+        faults.append(f"out_order: allowed is each of 1-{players} once, 0 for who is racing")
+    if view["phase"] < Phase.COL_OVER and view["jersey_spent"] and view["wearer"] == NOBODY:
+        faults.append("the Jersey is spent, but nobody wears it")
+    if view["phase"] < Phase.COL_OVER and view["passed_on"].max() > view["beat"]:
+        faults.append("somebody has passed on more than there is to beat")
     return faults
 
 
@@ -215,6 +223,8 @@ def _faults_of_phase(view: View) -> list[str]:
         faults.append(f"swap of {view['swap_count']} cards in phase {phase.name}")
     if (phase == Phase.GIVE) != (view["swap_victim"] != NOBODY):
         faults.append(f"swap with seat {view['swap_victim']} in phase {phase.name}")
+    if view["swap_count"] > int(view["played"] & TORTOISES).bit_count():
+        faults.append(f"swap of {view['swap_count']} cards with fewer Tortoises played")
     if phase == Phase.REWARD and not view["reward"]:
         faults.append("a reward is to be awarded, but there is none")
     if phase == Phase.COL_OVER and view["col"] == view["rules"]["n_cols"]:
@@ -249,6 +259,9 @@ def _faults_of_racers(view: View, phase: Phase, turn: int) -> list[str]:
         racing += 1  # all his cards were taken; he gets as many back
     if view["racing"] != racing or racing < 2:
         faults.append(f"{view['racing']} players racing, with {racing} hands that hold cards")
+    has_cards = view["sizes"] > 0
+    if phase != Phase.GIVE and (has_cards & (view["out_order"] > 0)).any():
+        faults.append("a player who is out holds cards")
     if (phase == Phase.NEXT_LEADER) != (view["sizes"][turn] == 0):
         faults.append(f"seat {turn} with {view['sizes'][turn]} cards is to act in phase {phase.name}")
     if phase == Phase.GIVE and (view["swap_count"] > view["sizes"][turn] or view["swap_victim"] == turn):
@@ -272,7 +285,7 @@ def from_bytes(data: bytes) -> State:
     CorruptDataError
         If the data is no state, of another version, damaged, or describes an impossible state.
     """
-    if len(data) < _HEADER.size or data[:4] != _MAGIC:
+    if not isinstance(data, bytes) or len(data) < _HEADER.size or data[:4] != _MAGIC:
         raise CorruptDataError("these bytes are no saved state")
     _, version, rules_version, checksum = _HEADER.unpack_from(data)
     _check_versions(version, rules_version)

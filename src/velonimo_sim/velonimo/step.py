@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import U0, bit, integer, lowest_index, nth, popcount
-from velonimo_sim.errors import IllegalMoveError, UsageError
+from velonimo_sim.errors import IllegalMoveError, UsageError, is_integer_in
 from velonimo_sim.rng import Stream, below, new_stream
 from velonimo_sim.velonimo.cards import DECK_POSITIONS, DECK_SIZE, DROMEDARIES, TORTOISES, card_texts, parse_cards
 from velonimo_sim.velonimo.legal import PHASE_RULES, REASONS, Refusal, refusal
@@ -384,6 +384,7 @@ def lay_out_col(state: State, hands: Sequence[Sequence[str]], pile: Sequence[str
     if len(positions) > len(state["pile"]):
         raise UsageError(f"pile {len(positions)}: allowed are at most {len(state['pile'])} cards")
     state["hands"][:players] = words
+    state["pile"] = 0
     state["pile"][: len(positions)] = positions
     state["view"]["pile_size"] = len(positions)
     begin_col(state)
@@ -395,7 +396,7 @@ def deal(state: State, seed: int, index: int = 0) -> None:
     Raises
     ------
     UsageError
-        If the state is within a col.
+        If the state is within a col, or seed or index is out of range.
     """
     if state["view"]["phase"] != Phase.COL_OVER:
         raise UsageError("a col is being played: it has to end before the next is dealt")
@@ -425,6 +426,8 @@ def apply(
     UsageError
         If a swap has neither a stream nor possible cards; the state is then unchanged.
     """
+    if not is_integer_in(move, 0, 2**64 - 1):
+        raise IllegalMoveError(f"{move!r} is no move: moves are words of 64 bits, see parse_move")
     word = np.uint64(move)
     why = Refusal(int(refusal(state["view"], word)))
     if why is not Refusal.NONE:

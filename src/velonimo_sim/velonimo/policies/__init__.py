@@ -69,13 +69,11 @@ class Bot:
 
     @property
     def text(self) -> str:
-        """The bot's text with every parameter that is not at its default."""
-        changed = [
-            f"{parameter.name}={value}"
-            for parameter, value in zip(self.policy.parameters, self.values, strict=True)
-            if value != parameter.default
+        """The bot's text with all its parameters."""
+        settings = [
+            f"{parameter.name}={value}" for parameter, value in zip(self.policy.parameters, self.values, strict=True)
         ]
-        return self.policy.name + (":" + ",".join(changed) if changed else "")
+        return self.policy.name + (":" + ",".join(settings) if settings else "")
 
     def scratch(self) -> np.void:
         """Return fresh working memory for the bot, of dtype ``SCRATCH``."""
@@ -94,20 +92,22 @@ def parse_bot(text: str) -> Bot:
     UsageError
         If the bot or a parameter does not exist, or a value is impossible.
     """
-    name, _, settings = text.partition(":")
+    name, colon, settings = text.partition(":")
     if name not in POLICIES:
         raise unknown_name("bot", name, POLICIES)
     policy = POLICIES[name]
     parameters = {parameter.name: parameter for parameter in policy.parameters}
-    values = {parameter.name: parameter.default for parameter in policy.parameters}
-    for setting in settings.split(",") if settings else ():
+    given: dict[str, int] = {}
+    for setting in settings.split(",") if colon else ():
         key, _, value = setting.partition("=")
         if not parameters:
             raise UsageError(f"bot {name} has no parameters, so {setting!r} cannot be set")
         if key not in parameters:
             raise unknown_name(f"parameter of bot {name}", key, parameters)
-        values[key] = _read_parameter(name, parameters[key], value)
-    return Bot(policy, tuple(values.values()))
+        if key in given:
+            raise UsageError(f"bot {text}: {key} is set twice")
+        given[key] = _read_parameter(f"{name}:{setting}", parameters[key], value)
+    return Bot(policy, tuple(given.get(key, parameter.default) for key, parameter in parameters.items()))
 
 
 def _read_parameter(bot: str, parameter: Parameter, text: str) -> int:
@@ -116,5 +116,17 @@ def _read_parameter(bot: str, parameter: Parameter, text: str) -> int:
     except ValueError:
         value = parameter.low - 1
     if not parameter.low <= value <= parameter.high:
-        raise UsageError(f"bot {bot}:{parameter.name}={text}: allowed is an integer {parameter.low}-{parameter.high}")
+        raise UsageError(f"bot {bot}: allowed is an integer {parameter.low}-{parameter.high}")
     return value
+
+
+def list_bots() -> str:
+    """Return what bots there are, one a line with its parameters."""
+    lines = []
+    for policy in POLICIES.values():
+        lines.append(f"  {policy.name:<12} {policy.help}")
+        lines += [
+            f"    {parameter.name}={parameter.default:<8} {parameter.help}, {parameter.low}-{parameter.high}"
+            for parameter in policy.parameters
+        ]
+    return "\n".join(lines)

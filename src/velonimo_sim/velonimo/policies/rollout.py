@@ -87,7 +87,11 @@ def best_by_halving(
 
 @kernel_as(POLICY)
 def rollout(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
-    """Choose the action with the best mean points in playouts; parameter ``n``, the number of playouts."""
+    """Choose the action with the best mean points in playouts; parameter ``n``, the number of playouts.
+
+    Where more gifts are possible than the scratch can list, which takes a hand of 18 cards or more, the gift is that of
+    ``greedy``.
+    """
     actions = scratch["moves"]
     n = legal_moves(view, actions)
     if n > len(actions):
