@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parent
 SOURCES = TESTS.parent / "src"
 BY_ID = "tests/test_rules_by_id.py"

@@ -4,7 +4,9 @@ import doctest
 import re
 from pathlib import Path
 
-from velonimo_sim.tournament import _parser
+import pytest
+
+from velonimo_sim.tournament import _parser, main
 from velonimo_sim.velonimo import interactive
 from velonimo_sim.velonimo.policies import POLICIES
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW
@@ -28,6 +30,18 @@ def test_examples_of_the_docstrings_run() -> None:
     assert (result.failed, result.attempted) == (0, 2)
 
 
+def test_the_result_shown_is_that_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--quiet", "--out", str(tmp_path / "run")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines[:5] if line not in README.splitlines()] == []
+
+
+def test_the_links_lead_somewhere() -> None:
+    for page in ("README.md", "CONTRIBUTING.md"):
+        for link in re.findall(r"\]\((?!http)([^)]+)\)", (ROOT / page).read_text(encoding="utf-8")):
+            assert (ROOT / link).exists(), link
+
+
 def test_the_test_command_of_the_readme_is_the_one_of_ci() -> None:
     command = 'python -m pip install -e ".[test]" && pytest\n'
     assert command in README
@@ -36,7 +50,7 @@ def test_the_test_command_of_the_readme_is_the_one_of_ci() -> None:
 
 def test_every_option_of_the_tournament_is_in_the_readme() -> None:
     options = {word for action in _parser()._actions for word in action.option_strings if word.startswith("--")}
-    assert options - set(re.findall(r"--[a-z]+", README)) == {"--help"}
+    assert options <= set(re.findall(r"--[a-z]+", README))
 
 
 def test_every_bot_column_and_rule_option_is_in_the_readme() -> None:
