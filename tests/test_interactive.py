@@ -418,6 +418,13 @@ def test_a_record_holds_the_rules() -> None:
     assert new_game(3, 1, ODD_RULES).record()["rules"] == ODD_RULES.to_dict()
 
 
+def test_a_record_is_a_copy() -> None:
+    game = new_game(3, 7)
+    game.play(game.legal_moves()[0])
+    game.record()["rounds"][0]["events"].clear()
+    assert len(game.record()["rounds"][0]["events"]) == 1
+
+
 # What a game refuses to begin with.
 
 

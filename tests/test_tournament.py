@@ -735,6 +735,13 @@ def test_a_full_disk_is_told_with_the_number_of_games_that_are_safe(
     assert "20 games are safe in run" in err
 
 
+@pytest.mark.usefixtures("single_games")
+def test_the_manifest_says_that_a_run_failed(command: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records.pq, "write_table", full_from(3))
+    command("--bots", *FAST, "--games", "200", "--out", "run")
+    assert (manifest("run")["status"], manifest("run")["games_written"]) == ("failed", 20)
+
+
 def test_a_disk_full_from_the_first_shard_on(command: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "SHARD_GAMES", 4)
     monkeypatch.setattr(records.pq, "write_table", full_from(1))

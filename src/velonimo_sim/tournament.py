@@ -178,6 +178,9 @@ def run(tournament: Tournament, out: Path, workers: int, quiet: bool = True) -> 
             status, cause, exit_status = "failed", _cause(error, folder), EXIT_FAULT
         try:
             folder.close_shard()
+        except OSError as error:
+            status, cause, exit_status = "failed", cause or _cause(error, folder), EXIT_FAULT
+        try:
             folder.write_manifest(manifest | {"status": status, "cause": cause, "games_written": folder.games})
         except OSError as error:
             status, cause, exit_status = "failed", cause or _cause(error, folder), EXIT_FAULT

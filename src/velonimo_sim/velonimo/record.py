@@ -7,6 +7,7 @@ Seats count from 0. Card lists stand in plain ASCII order, except ``pile``, ``dr
 """
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -225,7 +226,7 @@ class Recorder:
 
     def record(self, state: State) -> Record:
         """Return the record up to the present state."""
-        rounds = [dict(part) for part in self._rounds]
+        rounds = deepcopy(self._rounds)
         if rounds and "ranks" not in rounds[-1]:
             rounds[-1] |= describe_end(state)
         return self._head | {"rounds": rounds} | describe_result(state)
