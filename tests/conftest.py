@@ -10,10 +10,11 @@ import numpy as np
 from hypothesis import settings
 
 from velonimo_sim.rng import BOT, CHANCE, new_stream
+from velonimo_sim.velonimo.moves import parse_move
 from velonimo_sim.velonimo.policies import parse_bot
 from velonimo_sim.velonimo.rules import RuleSet
-from velonimo_sim.velonimo.state import State, clone, new_state
-from velonimo_sim.velonimo.step import apply, deal
+from velonimo_sim.velonimo.state import State, clone, new_state, validate
+from velonimo_sim.velonimo.step import apply, deal, lay_out_col
 from velonimo_sim.velonimo.view import Phase
 
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=50)
@@ -38,3 +39,17 @@ def states_of_game(players: int, seed: int, rules: RuleSet | None = None, bot: s
             deal(state, seed)
         yield clone(state)
         apply(state, np.uint64(chosen.policy.function(state["view"], scratch, choices)), chance)
+
+
+def position(
+    hands: list[str], moves: str = "", wearer: int | None = None, pile: str = "", taken: str = "", **options: object
+) -> State:
+    """Lay out a col, one text of cards a seat, and make moves, separated by commas."""
+    state = new_state(len(hands), RuleSet(**options))
+    if wearer is not None:
+        state["view"]["wearer"] = wearer
+    lay_out_col(state, [hand.split() for hand in hands], pile.split())
+    for move in filter(None, moves.split(", ")):
+        apply(state, parse_move(move), new_stream(0), taken.split() if move.startswith("swap") else None)
+    assert validate(state) == []
+    return state

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import states_of_game
+from conftest import position, states_of_game
 from velonimo_sim._jit import INTERPRETED
 from velonimo_sim.errors import IllegalMoveError
 from velonimo_sim.rng import new_stream
@@ -37,8 +37,8 @@ from velonimo_sim.velonimo.moves import (
     parse_move,
 )
 from velonimo_sim.velonimo.rules import RuleSet
-from velonimo_sim.velonimo.state import State, clone, equal, new_state, validate
-from velonimo_sim.velonimo.step import apply, lay_out_col
+from velonimo_sim.velonimo.state import State, clone, equal, new_state
+from velonimo_sim.velonimo.step import apply
 from velonimo_sim.velonimo.view import Phase, View
 
 pytestmark = pytest.mark.kernel
@@ -335,20 +335,6 @@ def test_buffer_that_is_too_small(view: View, data: st.DataObject) -> None:
 
 
 # Positions for the reasons of refusal.
-
-
-def position(
-    hands: list[str], moves: str = "", wearer: int | None = None, pile: str = "", taken: str = "", **options: object
-) -> State:
-    """Lay out a col, one text of cards a seat, and make moves, separated by commas."""
-    state = new_state(len(hands), RuleSet(**options))
-    if wearer is not None:
-        state["view"]["wearer"] = wearer
-    lay_out_col(state, [hand.split() for hand in hands], pile.split())
-    for move in filter(None, moves.split(", ")):
-        apply(state, parse_move(move), new_stream(0), taken.split() if move.startswith("swap") else None)
-    assert validate(state) == []
-    return state
 
 
 THREE = ["R1 R2 R3 R7 B5 H25 H30", "B6 B7 G1 H50", "Y4 P2"]

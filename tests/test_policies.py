@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import states_of_game
+from conftest import position, states_of_game
 from velonimo_sim._jit import INTERPRETED
 from velonimo_sim.errors import UsageError
 from velonimo_sim.rng import Stream, new_stream
@@ -20,7 +21,6 @@ from velonimo_sim.velonimo.policies import POLICIES, Bot, parse_bot
 from velonimo_sim.velonimo.policies.base import SCRATCH
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.state import State, clone, new_state
-from velonimo_sim.velonimo.step import apply, lay_out_col
 from velonimo_sim.velonimo.view import Phase, View
 
 pytestmark = pytest.mark.kernel
@@ -70,17 +70,10 @@ def choose(bot: Bot | str, view: View, stream: Stream | None = None) -> int:
     return int(chosen.policy.function(view, chosen.scratch(), new_stream(1) if stream is None else stream))
 
 
-def position(
-    hands: list[str], moves: str = "", wearer: int | None = None, pile: str = "", taken: str = "", **options: object
-) -> View:
-    """Lay out a col, one text of cards a seat, make moves, separated by commas, and return what is seen then."""
-    state = new_state(len(hands), RuleSet(**options))
-    if wearer is not None:
-        state["view"]["wearer"] = wearer
-    lay_out_col(state, [hand.split() for hand in hands], pile.split())
-    for move in filter(None, moves.split(", ")):
-        apply(state, parse_move(move), new_stream(0), taken.split() if move.startswith("swap") else None)
-    return clone(state)["view"]
+def view_at(*arguments: Any, **options: Any) -> View:
+    """Return what the seat to act sees in a position."""
+    view: View = position(*arguments, **options)["view"]
+    return view
 
 
 # random: uniform over the legal moves.
@@ -91,41 +84,41 @@ ONE_OUT = "R3, B6, pass, pass, pass, lead 0, N1"
 
 UNIFORM: dict[str, tuple[Callable[[], View], list[str]]] = {
     "lead": (
-        lambda: position(THREE),
+        lambda: view_at(THREE),
         ["B5", "H25", "R1", "R1 R2", "R1 R2 R3", "R1 R3", "R2", "R2 R3", "R3"],
     ),
     "follow": (
-        lambda: position(THREE, "R3"),
+        lambda: view_at(THREE, "R3"),
         ["B6", "B6 B7", "B7", "B7 G7", "G7", "H50", "pass"],
     ),
     "follow with the Jersey": (
-        lambda: position(THREE, "R2 R3", wearer=1),
+        lambda: view_at(THREE, "R2 R3", wearer=1),
         ["B6 B7", "B6 B7 +jersey", "B7 G7", "B7 G7 +jersey", "H50", "pass"],
     ),
-    "nothing beats": (lambda: position(["H50 R1", "B6 B7", "R3"], "H50"), ["pass"]),
-    "swap": (lambda: position(FOUR, "N1"), ["swap 1", "swap 2", "swap 3"]),
-    "swap with one out": (lambda: position(FOUR, ONE_OUT), ["swap 2", "swap 3"]),
+    "nothing beats": (lambda: view_at(["H50 R1", "B6 B7", "R3"], "H50"), ["pass"]),
+    "swap": (lambda: view_at(FOUR, "N1"), ["swap 1", "swap 2", "swap 3"]),
+    "swap with one out": (lambda: view_at(FOUR, ONE_OUT), ["swap 2", "swap 3"]),
     "swap or decline": (
-        lambda: position(FOUR, "N1", tortoise_swap="optional"),
+        lambda: view_at(FOUR, "N1", tortoise_swap="optional"),
         ["decline", "swap 1", "swap 2", "swap 3"],
     ),
     "swap or decline with one out": (
-        lambda: position(FOUR, ONE_OUT, tortoise_swap="optional"),
+        lambda: view_at(FOUR, ONE_OUT, tortoise_swap="optional"),
         ["decline", "swap 2", "swap 3"],
     ),
     "give": (
-        lambda: position(["N1 B1 R3 R6", "B6 B7 B2", "Y4"], "B1 N1, swap 1", taken="B2 B7"),
+        lambda: view_at(["N1 B1 R3 R6", "B6 B7 B2", "Y4"], "B1 N1, swap 1", taken="B2 B7"),
         ["give B2 B7", "give B2 R3", "give B2 R6", "give B7 R3", "give B7 R6", "give R3 R6"],
     ),
     "next leader": (
-        lambda: position(["R7", "B6", "B5", "A5"], "R7, pass, pass, pass"),
+        lambda: view_at(["R7", "B6", "B5", "A5"], "R7, pass, pass, pass"),
         ["lead 1", "lead 2", "lead 3"],
     ),
     "next leader with one out": (
-        lambda: position(["R3 R7", "B6 B5", "Y4 P2", "A6"], "R3, pass, pass, A6, R7, pass, pass"),
+        lambda: view_at(["R3 R7", "B6 B5", "Y4 P2", "A6"], "R3, pass, pass, A6, R7, pass, pass"),
         ["lead 1", "lead 2"],
     ),
-    "reward": (lambda: position(["R7 R3", "B6 B5"], "R7, pass", pile="Y1 Y3"), ["force", "keep"]),
+    "reward": (lambda: view_at(["R7 R3", "B6 B5"], "R7, pass", pile="Y1 Y3"), ["force", "keep"]),
 }
 
 
@@ -250,7 +243,7 @@ def test_never_passes_when_only_the_jersey_beats(bot: str, bonus: int) -> None:
     ],
 )
 def test_greedy_lead_by_example(hand: str, lead: str) -> None:
-    view = position([hand, "Y5", "Y4"])
+    view = view_at([hand, "Y5", "Y4"])
     expected = int(parse_move(lead))
     assert lead_key(view, choose("greedy", view)) == lead_key(view, expected)
     check_greedy_play(view, expected)
@@ -269,7 +262,7 @@ def test_greedy_lead_by_example(hand: str, lead: str) -> None:
     ],
 )
 def test_greedy_follow_by_example(beat: str, hand: str, wearer: int | None, follow: str) -> None:
-    view = position([f"{beat} Y1", hand, "Y4"], beat, wearer=wearer)
+    view = view_at([f"{beat} Y1", hand, "Y4"], beat, wearer=wearer)
     assert move_text(choose("greedy", view)) == follow
 
 
@@ -423,7 +416,7 @@ def test_hold_hares_decides_the_rest_as_greedy(view: View, seed: int) -> None:
     ],
 )
 def test_hold_hares_by_example(beat: str, hand: str, move: str) -> None:
-    view = position([f"{beat} Y1", hand, "Y4"], beat) if beat else position([hand, "Y5", "Y4"])
+    view = view_at([f"{beat} Y1", hand, "Y4"], beat) if beat else view_at([hand, "Y5", "Y4"])
     assert move_text(choose("hold-hares", view)) == move
 
 
@@ -433,10 +426,10 @@ ROLLOUT = "rollout:n=20" if INTERPRETED else "rollout:n=100"
 
 
 OBVIOUS: dict[str, tuple[Callable[[], View], str]] = {
-    "lead that empties the hand": (lambda: position(["R3 R4", "B1", "B3"]), "R3 R4"),
-    "hare that nobody beats before the last card": (lambda: position(["B2 H50", "B5", "G3"]), "H50"),
-    "last card that beats": (lambda: position(["R3 R4", "G6", "B3"], "R3"), "G6"),
-    "reward that would cost the win": (lambda: position(["B7 R3", "G4 G6"], "R3, pass", pile="N1 Y5"), "force"),
+    "lead that empties the hand": (lambda: view_at(["R3 R4", "B1", "B3"]), "R3 R4"),
+    "hare that nobody beats before the last card": (lambda: view_at(["B2 H50", "B5", "G3"]), "H50"),
+    "last card that beats": (lambda: view_at(["R3 R4", "G6", "B3"], "R3"), "G6"),
+    "reward that would cost the win": (lambda: view_at(["B7 R3", "G4 G6"], "R3, pass", pile="N1 Y5"), "force"),
 }
 
 

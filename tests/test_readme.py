@@ -20,7 +20,7 @@ def test_examples_of_the_readme_run() -> None:
     result = doctest.testfile(
         str(ROOT / "README.md"),
         module_relative=False,
-        optionflags=doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL,
+        optionflags=doctest.NORMALIZE_WHITESPACE,
     )
     assert (result.failed, result.attempted) == (0, 8)
 
