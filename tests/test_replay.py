@@ -705,7 +705,7 @@ def assert_unreadable(result: tuple[int, str, str], path: Path, line: int, *frag
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
 def test_a_truncated_gzip_file(share: float, command: Printed, tmp_path: Path) -> None:
-    data = gzip.compress("".join(json.dumps(game(4, number)) + "\n" for number in (1, 2, 3)).encode())
+    data = gzip.compress("".join(json.dumps(game(4, number)) + "\n" for number in (1, 2, 3)).encode(), mtime=0)
     data = data[: int(len(data) * share)]
     path = tmp_path / "cut.jsonl.gz"
     path.write_bytes(data)
@@ -715,12 +715,12 @@ def test_a_truncated_gzip_file(share: float, command: Printed, tmp_path: Path) -
 
 def test_a_gzip_header_alone(command: Printed, tmp_path: Path) -> None:
     path = tmp_path / "header.gz"
-    path.write_bytes(gzip.compress(b"")[:4])
+    path.write_bytes(gzip.compress(b"", mtime=0)[:4])
     assert_unreadable(command(path), path, 1, "gzip")
 
 
 def test_a_damaged_gzip_file(command: Printed, tmp_path: Path) -> None:
-    data = bytearray(gzip.compress(json.dumps(game(4)).encode() + b"\n"))
+    data = bytearray(gzip.compress(json.dumps(game(4)).encode() + b"\n", mtime=0))
     data[-6] ^= 0xFF
     path = tmp_path / "damaged.gz"
     path.write_bytes(data)
@@ -745,7 +745,7 @@ def test_a_damaged_gzip_file(command: Printed, tmp_path: Path) -> None:
 def test_broken_json(line: bytes, is_gzip: bool, command: Printed, tmp_path: Path) -> None:
     data = json.dumps(game(4)).encode() + b"\n" + line + b"\n"
     path = tmp_path / "broken"
-    path.write_bytes(gzip.compress(data) if is_gzip else data)
+    path.write_bytes(gzip.compress(data, mtime=0) if is_gzip else data)
     assert_unreadable(command(path), path, 2, "no JSON")
 
 
@@ -755,7 +755,7 @@ def test_a_line_that_is_no_object(content: Any, command: Printed, tmp_path: Path
     assert_unreadable(command(path), path, 2, "JSON object")
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b"  \n\n", gzip.compress(b""), gzip.compress(b"\n")])
+@pytest.mark.parametrize("content", [b"", b"\n", b"  \n\n", gzip.compress(b"", mtime=0), gzip.compress(b"\n", mtime=0)])
 def test_a_file_without_a_record(content: bytes, command: Printed, tmp_path: Path) -> None:
     path = tmp_path / "empty"
     path.write_bytes(content)
