@@ -29,6 +29,8 @@ def real_match(players: int = 4, seed: int = 11) -> Match:
 class StubTable:
     """A table that writes the number of each game into its rows, and does what a test asks for before that."""
 
+    holds_the_lock = False
+
     def __init__(self, players: int, before: Callable[[int, int], None] | None = None) -> None:
         self.players = players
         self.before = before

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from velonimo_sim._jit import INTERPRETED, kernel, kernel_as
+from velonimo_sim._jit import INTERPRETED, kernel
 from velonimo_sim.bits import U0, integer, popcount
 from velonimo_sim.errors import BotError, UsageError
 from velonimo_sim.match import rotated_seatings
@@ -18,8 +18,9 @@ from velonimo_sim.velonimo.cards import DECK, HARES, TORTOISES, card_texts
 from velonimo_sim.velonimo.legal import count_plays
 from velonimo_sim.velonimo.moves import JERSEY, KEEP, PASS, Kind, kind_of, seat_of
 from velonimo_sim.velonimo.playout import Table
-from velonimo_sim.velonimo.policies import Bot, Policy, parse_bot
-from velonimo_sim.velonimo.policies.base import POLICY, SCRATCH, PolicyFunction, Scratch
+from velonimo_sim.velonimo.policies import Bot, parse_bot
+from velonimo_sim.velonimo.policies.base import SCRATCH, Scratch
+from velonimo_sim.velonimo.policies.policy import Policy, compiled_bot
 from velonimo_sim.velonimo.policies.uniform import uniform
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW, most_col_rows
 from velonimo_sim.velonimo.rules import RuleSet
@@ -353,10 +354,10 @@ def test_another_seed_and_another_game_deal_other_hands() -> None:
 
 
 GOLDEN = {
-    2: "0cefa0078eba864be8b3290d3bdd178edabcf43feb730ed7f0544eed41cec4af",
-    3: "0fa34351fa1ccb2a0c53852c67f82e16c9a3efc347e0641261144f0b9548ce81",
-    4: "35ce886bd0040b2e79f8cb3dbffc51d806c28fedce421f3774bdf3a7e058e133",
-    5: "a53620aa20bb4648482ce22a99f8b8682795b3f6a248d0f1993e8f9148bb0a61",
+    2: "fce3e559796cae23138b9dca8d1bb5784d782274a3829c66cc81ff5db578bfb3",
+    3: "a80feba90a16fafed26c594324a4db0a9ed3278419bc319971bdc5bd761ffe0b",
+    4: "724530660940356b01b066c70a59e56eec6a0864f4a48a0bee7c484b2fa69de8",
+    5: "72a25b16134fe120d27b311cb1c7784cd29a0af4c241c4110ed563aa9a04c56a",
 }
 
 
@@ -366,13 +367,13 @@ def test_golden_rows(players: int) -> None:
     assert digest(*play(bots_of(MIXED[:players]), 12, seed=2024)) == GOLDEN[players]
 
 
-@kernel_as(POLICY)
+@compiled_bot("keeper", "a bot at fault")
 def keeps_and_passes(view: View, _scratch: Scratch, _stream: Stream) -> np.uint64:
     """Lead the one lowest card, which is legal, and answer everything else with ``keep``, which is not."""
     return view["hand"] & ~(view["hand"] - np.uint64(1)) if view["phase"] == Phase.LEAD else KEEP
 
 
-@kernel_as(POLICY)
+@compiled_bot("quitter", "a bot at fault")
 def gives_up_in_col_two(view: View, _scratch: Scratch, stream: Stream) -> np.uint64:
     """Play as ``random`` does, but raise at the first choice of col 2."""
     if view["col"] == 2:
@@ -380,32 +381,20 @@ def gives_up_in_col_two(view: View, _scratch: Scratch, stream: Stream) -> np.uin
     return uniform(view, _scratch, stream)
 
 
-@kernel_as(POLICY)
+@compiled_bot("mute", "a bot at fault")
 def says_nothing(_view: View, _scratch: Scratch, _stream: Stream) -> np.uint64:
     """Answer with the word 0: a play of no card."""
     return U0
 
 
-@kernel_as(POLICY)
+@compiled_bot("stranger", "a bot at fault")
 def plays_a_stranger(view: View, _scratch: Scratch, _stream: Stream) -> np.uint64:
     """Add the Jersey to a lead in col 1, where nobody wears it."""
     return view["hand"] & ~(view["hand"] - np.uint64(1)) | JERSEY if popcount(view["hand"]) == 11 else PASS
 
 
-class TestBot(Policy):
-    """A bot whose function is given instead of its place."""
-
-    __test__ = False
-    given: PolicyFunction
-
-    @property
-    def function(self) -> PolicyFunction:
-        return type(self).given
-
-
-def faulty(name: str, given: PolicyFunction) -> Bot:
-    kind = type(name, (TestBot,), {"given": staticmethod(given), "__test__": False})
-    return Bot(kind(name, "", "a bot at fault"), ())
+def faulty(policy: Policy) -> Bot:
+    return Bot(policy.name, policy, ())
 
 
 def fault_of(bots: Sequence[Bot], first_game: int) -> str:
@@ -415,7 +404,7 @@ def fault_of(bots: Sequence[Bot], first_game: int) -> str:
 
 
 def test_an_illegal_move_is_named_with_game_seat_and_bot() -> None:
-    bots = [*bots_of(["greedy", "greedy"]), faulty("keeper", keeps_and_passes)]
+    bots = [*bots_of(["greedy", "greedy"]), faulty(keeps_and_passes)]
     assert fault_of(bots, 3) == (
         "game 3, seat 2, bot keeper: chose 'keep', which is illegal: this is not what has to be decided now"
     )
@@ -423,14 +412,14 @@ def test_an_illegal_move_is_named_with_game_seat_and_bot() -> None:
 
 
 def test_a_play_of_no_card_is_named() -> None:
-    bots = [faulty("mute", says_nothing), *bots_of(["greedy"])]
+    bots = [faulty(says_nothing), *bots_of(["greedy"])]
     assert fault_of(bots, 0) == (
         "game 0, seat 0, bot mute: chose a play of no card, which is illegal: a play needs at least one card"
     )
 
 
 def test_an_illegal_play_is_told_by_its_cards() -> None:
-    bots = [faulty("stranger", plays_a_stranger), *bots_of(["greedy"] * 3)]
+    bots = [faulty(plays_a_stranger), *bots_of(["greedy"] * 3)]
     hand = play(bots_of(["greedy"] * 4), 1, first_game=4)[1]["hand"][0]
     lowest = card_texts(int(hand) & -int(hand))[0]
     assert fault_of(bots, 4) == (
@@ -439,7 +428,7 @@ def test_an_illegal_play_is_told_by_its_cards() -> None:
 
 
 def test_a_bot_that_raises_is_named_with_game_seat_bot_and_cause() -> None:
-    bots = [*bots_of(["random"] * 3), faulty("quitter", gives_up_in_col_two)]
+    bots = [*bots_of(["random"] * 3), faulty(gives_up_in_col_two)]
     seat = (3 + 8) % 4
     assert fault_of(bots, 8) == f"game 8, seat {seat}, bot quitter: ValueError: no more"
 

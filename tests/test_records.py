@@ -38,6 +38,7 @@ GAME_COLUMNS = [
     ("place", "int8"),
     ("won", "bool"),
     ("fault", "int8"),
+    ("faults", "int32"),
 ]
 COL_COLUMNS = [
     ("game_id", "int64"),

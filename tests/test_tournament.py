@@ -20,15 +20,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from velonimo_sim import match, progress, records, tournament
-from velonimo_sim._jit import kernel, kernel_as, source_hash
+from velonimo_sim._jit import kernel, source_hash
 from velonimo_sim.bits import popcount
 from velonimo_sim.progress import GamesProgress
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.cards import TORTOISES
 from velonimo_sim.velonimo.moves import KEEP
-from velonimo_sim.velonimo.policies import POLICIES, Policy
-from velonimo_sim.velonimo.policies.base import POLICY, PolicyFunction, Scratch
+from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.greedy import greedy
+from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.view import Phase, View
 
@@ -180,6 +180,7 @@ def test_help_names_every_option(command: Printed, capsys: pytest.CaptureFixture
     assert left.value.code == 0
     out = capsys.readouterr().out
     options = ["players", "bots", "games", "seed", "workers", "rules", "rule", "out", "overwrite", "quiet", "json"]
+    options += ["on-fault", "time-limit"]
     assert all(f"--{option}" in out for option in options)
     assert str(tournament.DEFAULT_GAMES) in out
 
@@ -250,6 +251,10 @@ def test_the_manifest_says_what_was_played(command: Printed) -> None:
         "game": "velonimo",
         "players": 3,
         "bots": list(THREE),
+        "parameters": [{}, {}, {}],
+        "sees_all": [False, False, False],
+        "on_fault": "raise",
+        "time_limit_ms": None,
         "games": 12,
         "games_written": 12,
         "seed": 77,
@@ -362,6 +367,7 @@ def test_pandas_reads_the_documented_types(command: Printed) -> None:
         "place": "int8",
         "won": "bool",
         "fault": "int8",
+        "faults": "int32",
     }
     assert types["cols"] == {
         "game_id": "int64",
@@ -434,6 +440,9 @@ BAD_INPUT = {
     "seed below 0": (["--seed", "-1"], ["--seed -1", "0-9223372036854775807"]),
     "seed too large": (["--seed", str(2**63)], [f"--seed {2**63}", "0-9223372036854775807"]),
     "seed no number": (["--seed", "x"], ["--seed x", "integer 0-"]),
+    "unknown way with faults": (["--on-fault", "ignore"], ["ignore", "forfeit", "random", "raise"]),
+    "no time": (["--time-limit", "0"], ["--time-limit 0", "integer 1-"]),
+    "time no number": (["--time-limit", "1.5"], ["--time-limit 1.5", "integer 1-"]),
     "no workers": (["--workers", "0"], ["--workers 0", "integer 1-"]),
     "unknown option": (["--gamse", "4"], ["--gamse"]),
     "option without value": (["--games"], ["--games"]),
@@ -570,7 +579,7 @@ import sys
 from velonimo_sim import match, tournament
 from velonimo_sim.commands import leave_with
 
-play, note = match.Match._play_chunk, tournament.StopRequest._note
+play, note = match._Desk.play, tournament.StopRequest._note
 
 def say_that_it_plays(*arguments):
     print("plays", file=sys.stderr, flush=True)
@@ -580,7 +589,7 @@ def say_that_it_heard(*arguments):
     print("heard", file=sys.stderr, flush=True)
     note(*arguments)
 
-match.Match._play_chunk = say_that_it_plays
+match._Desk.play = say_that_it_plays
 tournament.StopRequest._note = say_that_it_heard
 leave_with(tournament.main)
 """
@@ -613,7 +622,7 @@ def is_fatal(view: View) -> bool:
     return bool(is_opening and popcount(view["hand"] & TORTOISES) == 4)
 
 
-@kernel_as(POLICY)
+@compiled_bot("raising", "a bot at fault")
 def raising(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Play as ``greedy`` does, until it gets fatal."""
     if is_fatal(view):
@@ -621,35 +630,16 @@ def raising(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     return greedy(view, scratch, stream)
 
 
-@kernel_as(POLICY)
+@compiled_bot("cheating", "a bot at fault")
 def cheating(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Play as ``greedy`` does, until it gets fatal."""
     return KEEP if is_fatal(view) else greedy(view, scratch, stream)
 
 
-class Raising(Policy):
-    @property
-    def function(self) -> PolicyFunction:
-        return raising
-
-
-class Cheating(Policy):
-    @property
-    def function(self) -> PolicyFunction:
-        return cheating
-
-
 CAUSES = {
-    "raising": "ValueError: lost my glasses",
-    "cheating": "chose 'keep', which is illegal: this is not what has to be decided now",
+    "test_tournament:raising": "ValueError: lost my glasses",
+    "test_tournament:cheating": "chose 'keep', which is illegal: this is not what has to be decided now",
 }
-
-
-@pytest.fixture
-def _bad_bots(monkeypatch: pytest.MonkeyPatch) -> None:
-    for kind in (Raising, Cheating):
-        name = kind.__name__.lower()
-        monkeypatch.setitem(POLICIES, name, kind(name, "", "a bot at fault"))
 
 
 def first_fatal(folder: str, bot: int) -> tuple[int, int]:
@@ -660,7 +650,7 @@ def first_fatal(folder: str, bot: int) -> tuple[int, int]:
     return int(fatal.iloc[0]["game_id"]), int(fatal.iloc[0]["seat"])
 
 
-@pytest.mark.usefixtures("_bad_bots", "single_games")
+@pytest.mark.usefixtures("single_games")
 @pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize("bot", CAUSES)
 def test_a_bot_at_fault_is_named_with_its_game_and_all_before_it_is_saved(
@@ -685,12 +675,13 @@ def test_a_bot_at_fault_is_named_with_its_game_and_all_before_it_is_saved(
     pd.testing.assert_frame_equal(frame("run", "cols")[columns], sound[sound["game_id"] < game][columns])
 
 
-@pytest.mark.usefixtures("_bad_bots")
 def test_a_bot_at_fault_in_json(command: Printed) -> None:
-    status, out, err = command("--bots", "random", "raising", "greedy", "--games", "5000", "--out", "run", "--json")
+    status, out, err = command(
+        "--bots", "random", "test_tournament:raising", "greedy", "--games", "5000", "--out", "run", "--json"
+    )
     result = json.loads(out)
     assert (status, result["status"], err.count("\n")) == (1, "failed", 1)
-    assert result["cause"].endswith("bot raising: ValueError: lost my glasses")
+    assert result["cause"].endswith("bot test_tournament:raising: ValueError: lost my glasses")
     assert_whole_prefix("run", result["games"], 3)
 
 

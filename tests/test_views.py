@@ -14,7 +14,7 @@ from velonimo_sim.velonimo.cards import DROMEDARIES
 from velonimo_sim.velonimo.determinize import determinize
 from velonimo_sim.velonimo.legal import legal_moves
 from velonimo_sim.velonimo.moves import DECLINE, Kind, cards_of, kind_of, seat_of
-from velonimo_sim.velonimo.policies import POLICIES, Bot, parse_bot
+from velonimo_sim.velonimo.policies import BUILT_IN, Bot, parse_bot
 from velonimo_sim.velonimo.rules import RULES, RuleSet
 from velonimo_sim.velonimo.state import STATE, State, clone, equal, show_turn, validate, view_of
 from velonimo_sim.velonimo.step import apply
@@ -73,7 +73,7 @@ SEEDS = st.integers(0, 10**6)
 def bots() -> list[Bot]:
     """Return every registered bot, with few playouts where there are any."""
     few = {"rollout": f"rollout:n={1 if INTERPRETED else 8}"}
-    return [parse_bot(few.get(name, name)) for name in POLICIES]
+    return [parse_bot(few.get(name, name)) for name in BUILT_IN]
 
 
 def with_other_hidden_cards(state: State, seat: int, seed: int) -> State:

@@ -7,25 +7,48 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from velonimo_sim._jit import kernel as kernel
+    from velonimo_sim.errors import BotError as BotError
     from velonimo_sim.errors import CorruptDataError as CorruptDataError
     from velonimo_sim.errors import IllegalMoveError as IllegalMoveError
     from velonimo_sim.errors import UsageError as UsageError
     from velonimo_sim.velonimo.interactive import Game as Game
     from velonimo_sim.velonimo.interactive import new_game as new_game
+    from velonimo_sim.velonimo.moves import Move as Move
+    from velonimo_sim.velonimo.policies.parameter import Parameter as Parameter
+    from velonimo_sim.velonimo.policies.policy import compiled_bot as compiled_bot
     from velonimo_sim.velonimo.rules import RuleSet as RuleSet
 
 __version__ = "0.1.0"
 
 _PLACES = {
+    "BotError": "velonimo_sim.errors",
     "CorruptDataError": "velonimo_sim.errors",
     "IllegalMoveError": "velonimo_sim.errors",
     "UsageError": "velonimo_sim.errors",
     "Game": "velonimo_sim.velonimo.interactive",
     "new_game": "velonimo_sim.velonimo.interactive",
+    "Move": "velonimo_sim.velonimo.moves",
+    "Parameter": "velonimo_sim.velonimo.policies.parameter",
     "RuleSet": "velonimo_sim.velonimo.rules",
+    "compiled_bot": "velonimo_sim.velonimo.policies.policy",
+    "kernel": "velonimo_sim._jit",
 }
 
-__all__ = ["CorruptDataError", "Game", "IllegalMoveError", "RuleSet", "UsageError", "__version__", "new_game"]
+__all__ = [
+    "BotError",
+    "CorruptDataError",
+    "Game",
+    "IllegalMoveError",
+    "Move",
+    "Parameter",
+    "RuleSet",
+    "UsageError",
+    "__version__",
+    "compiled_bot",
+    "kernel",
+    "new_game",
+]
 
 
 def __getattr__(name: str) -> Any:

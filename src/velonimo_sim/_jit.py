@@ -9,13 +9,12 @@ import hashlib
 import os
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from numba import config, njit
-from numba.core import cgutils
+from numba import config, njit, types
 from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.extending import intrinsic
 
@@ -29,14 +28,21 @@ INTERPRETED: bool = bool(config.DISABLE_JIT)
 warnings.filterwarnings("ignore", message="First-class function type", category=NumbaExperimentalFeatureWarning)
 
 
+ROOT = Path(__file__).parent
+
+
+def _hash_of(folder: Path, files: Iterable[Path]) -> str:
+    """Return 16 hexadecimal digits that change with files of a folder."""
+    digest = hashlib.sha256()
+    for name, path in sorted((path.relative_to(folder).as_posix(), path) for path in files):
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
 @cache
 def source_hash() -> str:
     """Return 16 hexadecimal digits that change with any source file of the package."""
-    root = Path(__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py"), key=lambda path: path.relative_to(root).as_posix()):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
+    return _hash_of(ROOT, ROOT.rglob("*.py"))
 
 
 @cache
@@ -55,6 +61,17 @@ def cache_folder() -> Path:
         return fallback
 
 
+def _cache_folder_of(source: Path, module: str) -> Path:
+    """Return the folder for what the functions of a file are compiled to.
+
+    A user's bot may call what stands in files beside its own, so these give its folder the name; so does its module,
+    which numba notes in what it keeps.
+    """
+    if ROOT in source.parents:
+        return cache_folder()
+    return cache_folder() / f"{module}-{_hash_of(source.parent, source.parent.glob('*.py'))}"
+
+
 def kernel(function: Function) -> Function:
     """Compile at the first call, cached on disk, without the interpreter's lock."""
     return _compile(function)
@@ -71,33 +88,60 @@ def inlined(function: Function) -> Function:
 
 
 def _compile(function: Function, *signature: Any, **options: Any) -> Function:
+    source = Path(function.__code__.co_filename)
+    has_cache = not INTERPRETED and source.is_file()  # what is typed into a notebook has no file
     before = config.CACHE_DIR
-    config.CACHE_DIR = "" if INTERPRETED else str(cache_folder())
+    config.CACHE_DIR = str(_cache_folder_of(source, function.__module__)) if has_cache else ""
     try:
-        compiled: Function = njit(*signature, cache=True, nogil=True, **options)(function)
+        compiled: Function = njit(*signature, cache=has_cache, nogil=True, **options)(function)
     finally:
         config.CACHE_DIR = before
     return compiled
 
 
+FUNCTION_WORDS = 3
+"""Words of 64 bits that numba's value of a compiled function takes."""
+
 if INTERPRETED:
 
-    def pick(functions: Any, index: int) -> Any:
-        """Return one of a tuple of compiled functions."""
-        return functions[index]
+    def keep_function(function: Any, row: Any) -> None:
+        """Keep a function in a row of a table."""
+        row[0] = function
+
+    def picker(signature: Any) -> Any:
+        """Return a function ``pick(table, index)`` for tables of functions with that signature."""
+        return lambda table, index: table[index, 0]
 
 else:
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def pick(typing_context: Any, functions: Any, index: Any) -> Any:
-        """Return one of a tuple of compiled functions.
+    def keep_function(typing_context: Any, function: Any, row: Any) -> Any:
+        """Keep a compiled function in a row of a table: uint64, shape (functions, ``FUNCTION_WORDS``).
 
-        Indexed as ``functions[index]`` a tuple becomes a jump table, which the processor mispredicts at every change of
-        seat; this loads the function from memory instead.
+        A tuple of functions becomes a jump table, which the processor mispredicts at every change of seat, and takes
+        numba a third of a millisecond to hand over.
         """
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            table = cgutils.alloca_once_value(builder, arguments[0])
-            return builder.load(cgutils.gep_inbounds(builder, table, 0, arguments[1]))
+            assert context.get_abi_sizeof(arguments[0].type) == 8 * FUNCTION_WORDS
+            place = context.make_array(row)(context, builder, arguments[1]).data
+            builder.store(arguments[0], builder.bitcast(place, arguments[0].type.as_pointer()))
+            return context.get_dummy_value()
 
-        return functions.dtype(functions, index), generate
+        return types.void(function, row), generate
+
+    def picker(signature: Any) -> Any:
+        """Return a function ``pick(table, index)`` for tables of functions with that signature."""
+        kind = types.FunctionType(signature)
+
+        @intrinsic  # type: ignore[untyped-decorator]
+        def pick(typing_context: Any, table: Any, index: Any) -> Any:
+            def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+                words = context.make_array(table)(context, builder, arguments[0]).data
+                at = builder.mul(arguments[1], arguments[1].type(FUNCTION_WORDS))
+                place = builder.gep(words, [at], inbounds=True)
+                return builder.load(builder.bitcast(place, context.get_value_type(kind).as_pointer()))
+
+            return kind(table, index), generate
+
+        return pick

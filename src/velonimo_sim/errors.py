@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 from operator import index
+from textwrap import shorten
 
 
 class UsageError(ValueError):
@@ -39,6 +40,11 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> UsageError:
     near = get_close_matches(str(name).lower(), by_lower_case, n=1)
     hint = f"; did you mean {by_lower_case[near[0]]!r}?" if near else ""
     return UsageError(f"unknown {kind} {name!r}: there are {', '.join(by_lower_case.values())}{hint}")
+
+
+def in_one_line(error: BaseException) -> str:
+    """Return what an error of foreign code says: its class, and its message without line breaks."""
+    return shorten(f"{type(error).__name__}: {error}", 300, placeholder=" ...").removesuffix(":")
 
 
 def is_integer_in(value: object, low: int, high: int) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from velonimo_sim.faults import OnFault
 from velonimo_sim.velonimo import policies, rows
 from velonimo_sim.velonimo.rules import DEAL_VERSION, RULES_VERSION, RuleSet, check_players
 
@@ -18,9 +19,21 @@ class BotLike(Protocol):
     def text(self) -> str:
         """The text that describes the bot."""
 
+    @property
+    def settings(self) -> dict[str, int | float | bool | str]:
+        """The values of its parameters by name."""
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether the bot is shown what is hidden, which is cheating."""
+
 
 class TableLike(Protocol):
-    """A table that plays the games of a run."""
+    """A table that plays the games of a run; it can be pickled."""
+
+    @property
+    def holds_the_lock(self) -> bool:
+        """Whether playing holds the interpreter's lock, so that only processes play side by side."""
 
     def play(self, first_game: int, games: int, game_rows: NDArray[np.void], col_rows: NDArray[np.void]) -> int:
         """Play consecutive games, fill in their rows and return the number of col rows."""
@@ -49,7 +62,8 @@ class GameSpec:
     most_col_rows : callable
         The most col rows of one game, from rules and players.
     open_table : callable
-        Makes a table from bots, rules, seatings and seed; compiles what is not compiled yet.
+        Makes a table from bots, rules, seatings, seed, what becomes of faults, and milliseconds a decision; compiles
+        what is not compiled yet.
     """
 
     name: str
@@ -62,13 +76,20 @@ class GameSpec:
     game_row: np.dtype[np.void]
     col_row: np.dtype[np.void]
     most_col_rows: Callable[[RuleSet, int], int]
-    open_table: Callable[[Sequence[Any], RuleSet, NDArray[np.int8], int], TableLike]
+    open_table: Callable[..., TableLike]
 
 
-def _open_velonimo_table(bots: Sequence[Any], rules: RuleSet, seatings: NDArray[np.int8], seed: int) -> TableLike:
+def _open_velonimo_table(
+    bots: Sequence[Any],
+    rules: RuleSet,
+    seatings: NDArray[np.int8],
+    seed: int,
+    on_fault: OnFault = OnFault.RAISE,
+    time_limit: int | None = None,
+) -> TableLike:
     from velonimo_sim.velonimo.playout import Table
 
-    return Table(bots, rules, seatings, seed)
+    return Table(bots, rules, seatings, seed, on_fault, time_limit)
 
 
 GAMES = {

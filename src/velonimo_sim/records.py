@@ -22,7 +22,7 @@ from velonimo_sim.errors import UsageError
 from velonimo_sim.game import GameSpec
 from velonimo_sim.match import MAX_CHUNK_GAMES, Chunk
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Goes up whenever a column changes; written into every Parquet file and into ``run.json``."""
 
 SHARD_GAMES = 20_000

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from velonimo_sim.faults import Fault
 from velonimo_sim.match import Chunk
 
 _Z_95 = 1.959963984540054
@@ -36,19 +37,21 @@ class Tally:
     def __init__(self, bots: Sequence[str]) -> None:
         self.bots = tuple(bots)
         self.games = 0
-        self._counts = np.zeros((3, len(bots)), np.int64)  # wins, points, places
+        self._counts = np.zeros((4, len(bots)), np.int64)  # wins, points, places, faults
+        self._games_by_fault = np.zeros((len(Fault), len(bots)), np.int64)
 
     def add(self, chunk: Chunk) -> None:
         """Add the games of a chunk."""
         rows = chunk.game_rows
         self.games += chunk.games
-        for sums, values in zip(self._counts, (rows["won"], rows["total"], rows["place"]), strict=True):
-            sums += np.bincount(rows["bot"], values, len(self.bots)).astype(np.int64)
+        for sums, name in zip(self._counts, ("won", "total", "place", "faults"), strict=True):
+            sums += np.bincount(rows["bot"], rows[name], len(self.bots)).astype(np.int64)
+        np.add.at(self._games_by_fault, (rows["fault"], rows["bot"]), 1)
 
     def table(self) -> list[dict[str, Any]]:
-        """Return one record a bot: games, wins and their share with a 95 % interval, mean points and mean place."""
+        """Return one record a bot: games, wins and their share with a 95 % interval, mean points and place, faults."""
         records = []
-        for bot, wins, points, places in zip(self.bots, *self._counts.tolist(), strict=True):
+        for bot, wins, points, places, faults in zip(self.bots, *self._counts.tolist(), strict=True):
             low, high = wilson_interval(wins, self.games)
             records.append(
                 {
@@ -60,6 +63,18 @@ class Tally:
                     "high": high,
                     "mean_points": points / self.games if self.games else None,
                     "mean_place": places / self.games if self.games else None,
+                    "faults": faults,
                 }
             )
         return records
+
+    def faults(self) -> list[str]:
+        """Return what the bots did wrong, one line for each bot that did."""
+        lines = []
+        for index, bot in enumerate(self.bots):
+            games = {kind.words: int(self._games_by_fault[kind, index]) for kind in Fault if kind is not Fault.NONE}
+            kinds = ", ".join(f"{kind} {count:,}" for kind, count in games.items() if count)
+            if kinds:
+                faults, at_fault = int(self._counts[3, index]), sum(games.values())
+                lines.append(f"bot {bot}: {faults:,} faults in {at_fault:,} games, the first of each: {kinds}")
+        return lines

@@ -33,12 +33,13 @@ from velonimo_sim.commands import (
     say,
 )
 from velonimo_sim.errors import BotError, UsageError
-from velonimo_sim.game import GAMES, BotLike, GameSpec
+from velonimo_sim.faults import OnFault
+from velonimo_sim.game import GAMES, BotLike, GameSpec, TableLike
 from velonimo_sim.match import Match, available_cores, rotated_seatings
 from velonimo_sim.progress import GamesProgress
 from velonimo_sim.records import SCHEMA_VERSION, RunFolder, claim_run_folder, clear_run_folder
 from velonimo_sim.summary import Tally
-from velonimo_sim.velonimo.policies import list_bots
+from velonimo_sim.velonimo.policies import BUILT_IN
 from velonimo_sim.velonimo.rules import RuleSet
 
 COMMAND = "velonimo_sim.tournament"
@@ -46,6 +47,7 @@ DEFAULT_PLAYERS = 4
 DEFAULT_GAMES = 2_000
 MAX_GAMES = 10**12
 MAX_WORKERS = 256
+MAX_TIME_LIMIT = 3_600_000
 DEFAULT_FOLDER = "velonimo-run"
 
 
@@ -65,6 +67,10 @@ class Tournament:
         Root seed.
     rules : RuleSet
         The options in force.
+    on_fault : OnFault
+        What becomes of a game in which a bot is at fault.
+    time_limit : int, optional
+        Milliseconds that a decision may take.
     """
 
     game: GameSpec
@@ -72,6 +78,19 @@ class Tournament:
     games: int
     seed: int
     rules: RuleSet
+    on_fault: OnFault = OnFault.RAISE
+    time_limit: int | None = None
+
+    def open_table(self) -> TableLike:
+        """Return the table of the tournament.
+
+        Raises
+        ------
+        UsageError
+            If a bot cannot be compiled or made, or the table cannot be as it is asked for.
+        """
+        seatings = rotated_seatings(len(self.bots))
+        return self.game.open_table(self.bots, self.rules, seatings, self.seed, self.on_fault, self.time_limit)
 
     def manifest(self) -> dict[str, Any]:
         """Return everything that is needed to repeat the run."""
@@ -86,6 +105,10 @@ class Tournament:
             "deal_version": self.game.deal_version,
             "players": len(self.bots),
             "bots": [bot.text for bot in self.bots],
+            "parameters": [bot.settings for bot in self.bots],
+            "sees_all": [bot.sees_all for bot in self.bots],
+            "on_fault": str(self.on_fault),
+            "time_limit_ms": self.time_limit,
             "games": self.games,
             "seed": self.seed,
             "seating": "game g has seating g modulo players; in seating k bot b sits in seat (b + k) modulo players",
@@ -133,17 +156,19 @@ class StopRequest:
         say(COMMAND, "stopping when the games under way are played; a second time stops at once")
 
 
-def run(tournament: Tournament, out: Path, workers: int, quiet: bool = True) -> Outcome:
+def run(tournament: Tournament, table: TableLike, out: Path, workers: int, quiet: bool = True) -> Outcome:
     """Play a tournament into a folder claimed by ``claim_run_folder``; a run that is in it is replaced.
 
     Parameters
     ----------
     tournament : Tournament
         What to play.
+    table : TableLike
+        Its table.
     out : pathlib.Path
         Where the shards and the manifest go.
     workers : int
-        Number of threads that play.
+        Number of threads that play, or of processes where a bot is plain Python.
     quiet : bool
         Show no progress.
 
@@ -156,7 +181,6 @@ def run(tournament: Tournament, out: Path, workers: int, quiet: bool = True) -> 
     texts = [bot.text for bot in tournament.bots]
     most_col_rows = game.most_col_rows(tournament.rules, players)
     manifest = tournament.manifest()
-    table = game.open_table(tournament.bots, tournament.rules, rotated_seatings(players), tournament.seed)
     match = Match(game, table, players, most_col_rows)
     clear_run_folder(out)
     folder = RunFolder(out, game, texts, most_col_rows, manifest)
@@ -198,7 +222,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = OneLineParser(
         prog=f"python -m {COMMAND}",
         description="Play a tournament of Velonimo and leave its games as Parquet.",
-        epilog=f"bots:\n{list_bots()}\n\nrule options: {', '.join(RuleSet().to_dict())}",
+        epilog=f"bots: {', '.join(BUILT_IN)}; more about them: python -m velonimo_sim.bots\n\n"
+        f"rule options: {', '.join(RuleSet().to_dict())}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--players", metavar="N", help="players at the table, 2-5 (default: one a bot, or 4)")
@@ -209,11 +234,20 @@ def _parser() -> argparse.ArgumentParser:
         "--games", metavar="N", default=str(DEFAULT_GAMES), help="number of games (default: %(default)s)"
     )
     parser.add_argument("--seed", metavar="N", default="0", help="root seed of all chance (default: %(default)s)")
-    parser.add_argument("--workers", metavar="N", help="threads that play (default: one a core)")
+    parser.add_argument(
+        "--workers", metavar="N", help="threads that play, or processes for plain Python (default: one a core)"
+    )
     parser.add_argument("--rules", metavar="PRESET", default="official", help="official or bga (default: %(default)s)")
     parser.add_argument(
         "--rule", action="append", default=[], metavar="OPTION=VALUE", help="change one rule option; may be repeated"
     )
+    parser.add_argument(
+        "--on-fault",
+        choices=[str(way) for way in OnFault],
+        default=str(OnFault.RAISE),
+        help="a bot at fault ends last, moves at random this once, or ends the run (default: %(default)s)",
+    )
+    parser.add_argument("--time-limit", metavar="MS", help="milliseconds that a decision may take (default: any)")
     parser.add_argument(
         "--out", metavar="DIR", type=Path, help=f"folder for the files (default: {DEFAULT_FOLDER}, or the next free)"
     )
@@ -265,7 +299,11 @@ def _read_tournament(options: argparse.Namespace) -> Tournament:
     rules = _read_rules(game.rule_set, options.rules, options.rule)
     rules.to_record(len(bots))
     games = integer_in(1, MAX_GAMES, "--games", options.games)
-    return Tournament(game, bots, games, integer_in(0, 2**63 - 1, "--seed", options.seed), rules)
+    seed = integer_in(0, 2**63 - 1, "--seed", options.seed)
+    time_limit = None
+    if options.time_limit is not None:
+        time_limit = integer_in(1, MAX_TIME_LIMIT, "--time-limit", options.time_limit)
+    return Tournament(game, bots, games, seed, rules, OnFault(options.on_fault), time_limit)
 
 
 def _claim_folder(out: Path | None, overwrite: bool) -> tuple[Path, bool]:
@@ -299,18 +337,20 @@ def _print_result(tournament: Tournament, outcome: Outcome, out: Path, as_json: 
         print(json.dumps(result))
         return
     table = Table(title=None, box=None, pad_edge=False)
+    rows = outcome.tally.table() if games else []
+    any_fault = any(row["faults"] for row in rows)
     table.add_column("bot")
-    for heading in ("games", "wins %", "95 % interval", "mean points", "mean place"):
+    for heading in ("games", "wins %", "95 % interval", "mean points", "mean place", "faults")[: 6 if any_fault else 5]:
         table.add_column(heading, justify="right")
-    for row in outcome.tally.table() if games else ():
-        table.add_row(
-            row["bot"],
+    for row in rows:
+        cells = [
             f"{row['games']:,}",
             f"{100 * row['win_share']:.2f}",
             f"{100 * row['low']:.2f} - {100 * row['high']:.2f}",
             f"{row['mean_points']:.3f}",
             f"{row['mean_place']:.3f}",
-        )
+        ]
+        table.add_row(row["bot"], *cells, *([f"{row['faults']:,}"] if any_fault else []))
     console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
     console.print(table)
     print(f"{games:,} games in {outcome.seconds:.1f} s, {rate:,.0f} games/s")
@@ -326,8 +366,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         workers = (
             available_cores() if options.workers is None else integer_in(1, MAX_WORKERS, "--workers", options.workers)
         )
+        table = tournament.open_table()
         out, is_new = _claim_folder(options.out, options.overwrite)
-        outcome = run(tournament, out, workers, options.quiet)
+        outcome = run(tournament, table, out, workers, options.quiet)
     except UsageError as error:
         say(COMMAND, error)
         return EXIT_USAGE
@@ -337,6 +378,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(COMMAND, "interrupted before a game was played")
         return EXIT_INTERRUPTED
     _print_result(tournament, outcome, out, options.json)
+    for bot in tournament.bots:
+        if bot.sees_all:
+            say(COMMAND, f"bot {bot.text} cheats: it sees all cards")
+    for line in outcome.tally.faults():
+        say(COMMAND, line)
     if outcome.status == "failed":
         say(COMMAND, f"stopped: {outcome.cause}; {outcome.games_written:,} games are safe in {out}")
     elif outcome.status == "interrupted":

@@ -76,5 +76,9 @@ def parse_cards(texts: Iterable[str]) -> np.uint64:
 
 def card_texts(cards: int | np.uint64) -> list[str]:
     """Return the names of the cards in a word, in plain ASCII order (as in game records)."""
-    word = int(cards)
-    return sorted(text for position, text in _TEXT_OF_POSITION.items() if word >> position & 1)
+    word, texts = int(cards) & int(DECK), []
+    while word:
+        position = word.bit_length() - 1
+        texts.append(_TEXT_OF_POSITION[position])
+        word ^= 1 << position
+    return sorted(texts)

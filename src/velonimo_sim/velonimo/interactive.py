@@ -2,18 +2,16 @@
 
 from typing import Any
 
-import numpy as np
-
 from velonimo_sim.errors import IllegalMoveError, UsageError, is_integer_in
 from velonimo_sim.rng import CHANCE, new_stream
 from velonimo_sim.velonimo.cards import card_texts
-from velonimo_sim.velonimo.legal import MAX_PLAYS, legal_moves
+from velonimo_sim.velonimo.legal import all_legal_moves
 from velonimo_sim.velonimo.moves import move_text, parse_move
 from velonimo_sim.velonimo.record import Recorder, describe_result
 from velonimo_sim.velonimo.rules import RuleSet, checked_rules
 from velonimo_sim.velonimo.state import State, clone, new_state, view_of
 from velonimo_sim.velonimo.step import apply, deal
-from velonimo_sim.velonimo.view import NOBODY, Phase
+from velonimo_sim.velonimo.view import NOBODY, Phase, View, describe_view
 
 
 def new_game(players: int = 4, seed: int = 0, rules: RuleSet | str | None = None, starter: int = 0) -> "Game":
@@ -105,12 +103,7 @@ class Game:
 
     def legal_moves(self) -> list[str]:
         """Return the texts of all legal moves of the seat to act; empty when the game is over."""
-        moves = np.empty(MAX_PLAYS, np.uint64)
-        count = int(legal_moves(self.state["view"], moves))
-        if count > len(moves):
-            moves = np.empty(count, np.uint64)
-            legal_moves(self.state["view"], moves)
-        return [move_text(move) for move in moves[:count]]
+        return [move_text(move) for move in all_legal_moves(self.state["view"])]
 
     def play(self, move: str) -> None:
         """Make a move of the seat to act; when it ends a col, the next one is dealt.
@@ -138,31 +131,7 @@ class Game:
         UsageError
             If there is no such seat.
         """
-        view, players = view_of(self.state, seat), self.players
-        return {
-            "seat": seat,
-            "phase": self.phase,
-            "turn": self.turn,
-            "hand": card_texts(view["hand"]),
-            "known": {holder: card_texts(view["known"][holder]) for holder in range(players) if holder != seat},
-            "sizes": view["sizes"][:players].tolist(),
-            "beat": int(view["beat"]),
-            "author": None if view["author"] == NOBODY else int(view["author"]),
-            "passed_on": view["passed_on"][:players].tolist(),
-            "played": card_texts(view["played"]),
-            "col": int(view["col"]),
-            "col_value": int(view["rules"]["col_values"][view["col"] - 1]),
-            "totals": view["totals"][:players].tolist(),
-            "points": view["points"][:players].tolist(),
-            "out_order": view["out_order"][:players].tolist(),
-            "wearer": None if view["wearer"] == NOBODY else int(view["wearer"]),
-            "jersey_spent": bool(view["jersey_spent"]),
-            "swap_count": int(view["swap_count"]),
-            "swap_victim": None if view["swap_victim"] == NOBODY else int(view["swap_victim"]),
-            "reward": next(iter(card_texts(view["reward"])), None),
-            "pile_size": int(view["pile_size"]),
-            "rules": self.rules.to_dict(),
-        }
+        return describe_view(view_of(self.state, seat), self.rules.to_dict())
 
     def record(self) -> dict[str, Any]:
         """Return the game so far as a record; ``game_records.write_records`` makes a file of finished ones."""
@@ -170,27 +139,31 @@ class Game:
 
     def __repr__(self) -> str:
         """Show the table as the seat to act sees it."""
-        view = self.state["view"]
-        worth = int(view["rules"]["col_values"][self.col - 1])
-        lines = [f"Velonimo, {self.players} players, col {self.col} of {len(self.rules.col_values)} ({worth} a place)"]
-        lines += [self._seat_line(seat) for seat in range(self.players)]
-        if view["reward"]:
-            lines.append(f"reward {card_texts(view['reward'])[0]}, {view['pile_size']} cards in the pile")
-        if self.turn is None:
-            lines.append(f"game over: seat {self.winner} has won")
-        else:
-            to_beat = f", to beat: {view['beat']} by seat {view['author']}" if view["beat"] else ""
-            lines.append(f"seat {self.turn} to act: {self.phase.replace('_', ' ')}{to_beat}")
-            lines.append(f"hand: {' '.join(card_texts(view['hand'])) or 'none'}")
-        return "\n".join(lines)
+        return describe_table(self.state)
 
-    def _seat_line(self, seat: int) -> str:
-        view = self.state["view"]
-        marks = ["Jersey spent" if view["jersey_spent"] else "Jersey"] if view["wearer"] == seat else []
-        marks += ["passed"] if view["passed_on"][seat] else []
-        out, size = int(view["out_order"][seat]), int(view["sizes"][seat])
-        place = f"out {out}." if out else f"{size} card{'s' if size != 1 else ''}"
-        pointer = ">" if seat == self.turn else " "
-        return f"{pointer} seat {seat}: {place:>8}, {view['totals'][seat]} points" + "".join(
-            f", {mark}" for mark in marks
-        )
+
+def describe_table(state: State) -> str:
+    """Return the table as the seat to act sees it, in some lines of text."""
+    view = state["view"]
+    players, phase = int(view["players"]), Phase(int(view["phase"]))
+    worth = int(view["rules"]["col_values"][view["col"] - 1])
+    lines = [f"Velonimo, {players} players, col {view['col']} of {view['rules']['n_cols']} ({worth} a place)"]
+    lines += [_seat_line(view, seat) for seat in range(players)]
+    if view["reward"]:
+        lines.append(f"reward {card_texts(view['reward'])[0]}, {view['pile_size']} cards in the pile")
+    if phase is Phase.GAME_OVER:
+        lines.append(f"game over: seat {describe_result(state)['winner']} has won")
+    else:
+        to_beat = f", to beat: {view['beat']} by seat {view['author']}" if view["beat"] else ""
+        lines.append(f"seat {view['turn']} to act: {phase.name.lower().replace('_', ' ')}{to_beat}")
+        lines.append(f"hand: {' '.join(card_texts(view['hand'])) or 'none'}")
+    return "\n".join(lines)
+
+
+def _seat_line(view: View, seat: int) -> str:
+    marks = ["Jersey spent" if view["jersey_spent"] else "Jersey"] if view["wearer"] == seat else []
+    marks += ["passed"] if view["passed_on"][seat] else []
+    out, size = int(view["out_order"][seat]), int(view["sizes"][seat])
+    place = f"out {out}." if out else f"{size} card{'s' if size != 1 else ''}"
+    pointer = ">" if seat == view["turn"] else " "
+    return f"{pointer} seat {seat}: {place:>8}, {view['totals'][seat]} points" + "".join(f", {mark}" for mark in marks)

@@ -287,6 +287,16 @@ def legal_moves(view: View, out: NDArray[np.uint64]) -> int:
     return 0
 
 
+def all_legal_moves(view: View) -> NDArray[np.uint64]:
+    """Return all legal moves of the player to act in the order of ``legal_moves``, however many there are."""
+    moves = np.empty(MAX_PLAYS, np.uint64)
+    count = int(legal_moves(view, moves))
+    if count > len(moves):
+        moves = np.empty(count, np.uint64)
+        legal_moves(view, moves)
+    return moves[:count]
+
+
 @inlined
 def _refusal_of_cards(cards: np.uint64, hand: np.uint64) -> int:
     """Return what is wrong with the cards of a play by themselves (V7, V8)."""

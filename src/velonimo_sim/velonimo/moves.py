@@ -7,6 +7,7 @@ Bits 0-55 are the cards of the move (``cards.py``) or, for ``swap`` and ``lead``
 """
 
 from enum import IntEnum
+from typing import Self
 
 import numpy as np
 
@@ -37,6 +38,7 @@ DECLINE = np.uint64(Kind.DECLINE << _KIND_AT)
 KEEP = np.uint64(Kind.KEEP << _KIND_AT)
 FORCE = np.uint64(Kind.FORCE << _KIND_AT)
 
+_KIND_NAMES = [kind.name.lower() for kind in Kind]
 _WORDS = {"pass": PASS, "decline": DECLINE, "keep": KEEP, "force": FORCE}
 _SEAT_KINDS = {"swap": Kind.SWAP, "lead": Kind.LEAD}
 
@@ -124,6 +126,64 @@ def move_text(move: int | np.uint64) -> str:
     except IllegalMoveError:
         pass
     raise ValueError(f"{int(word):#018x} is no move")
+
+
+class Move(int):
+    """A move as bots in plain Python are handed it: the word itself, and what it means.
+
+    Parameters
+    ----------
+    word : int
+        The move as a word.
+    jersey_bonus : int
+        What the Jersey adds to a play at this table.
+    """
+
+    jersey_bonus: int
+
+    def __new__(cls, word: int, jersey_bonus: int = 0) -> Self:
+        """Return a word with the bonus that counts for it."""
+        move = super().__new__(cls, word)
+        move.jersey_bonus = jersey_bonus
+        return move
+
+    @property
+    def kind(self) -> str:
+        """What the move does: play, pass, swap, decline, give, lead, keep or force."""
+        return _KIND_NAMES[self >> _KIND_AT & 7]
+
+    @property
+    def cards(self) -> list[str]:
+        """Cards of a play or a gift; else none."""
+        return card_texts(self) if self.kind in ("play", "give") else []
+
+    @property
+    def jersey(self) -> bool:
+        """Whether the Jersey is added to the play."""
+        return self >= int(JERSEY)
+
+    @property
+    def value(self) -> int:
+        """Value of a play, the Jersey's bonus included; 0 for other moves."""
+        if self.kind != "play":
+            return 0
+        return int(value_of(np.uint64(self & int(DECK)))) + (self.jersey_bonus if self.jersey else 0)
+
+    @property
+    def seat(self) -> int | None:
+        """Seat that a swap or a lead names; else None."""
+        return self & 0xFF if self.kind in ("swap", "lead") else None
+
+    @property
+    def text(self) -> str:
+        """The move as text."""
+        return move_text(int(self))
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<{self.text}>"
 
 
 def parse_move(text: str) -> np.uint64:

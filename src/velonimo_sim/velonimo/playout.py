@@ -1,30 +1,69 @@
 """Whole games played by compiled bots, with one row per game and seat and one per game, col and seat (``rows.py``)."""
 
+import traceback
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 from numba import from_dtype, types
 from numpy.typing import NDArray
 
-from velonimo_sim._jit import kernel, kernel_as, pick
+from velonimo_sim._clock import HAS_CLOCK, monotonic_ns
+from velonimo_sim._jit import FUNCTION_WORDS, INTERPRETED, keep_function, kernel, kernel_as, picker
 from velonimo_sim.bits import integer, popcount
-from velonimo_sim.errors import BotError
+from velonimo_sim.errors import BotError, IllegalMoveError, UsageError, in_one_line
+from velonimo_sim.faults import Fault, OnFault
 from velonimo_sim.rng import BOT, CHANCE, STREAM, open_stream
 from velonimo_sim.velonimo.cards import HARES, TORTOISES
 from velonimo_sim.velonimo.legal import REASONS, Refusal, refusal
 from velonimo_sim.velonimo.moves import JERSEY, PASS, Kind, kind_of, seat_of
-from velonimo_sim.velonimo.policies import Bot
-from velonimo_sim.velonimo.policies.base import POLICY, SCRATCH, PolicyFunction
+from velonimo_sim.velonimo.policies import Bot, parse_bot
+from velonimo_sim.velonimo.policies.base import POLICY, SCRATCH, PolicyFunction, Scratch
+from velonimo_sim.velonimo.policies.plain import NO_MOVE, PlainPlayer, read_answer
+from velonimo_sim.velonimo.policies.policy import PlainPolicy
+from velonimo_sim.velonimo.policies.uniform import uniform
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW
 from velonimo_sim.velonimo.rules import MAX_PLAYERS, RuleSet
 from velonimo_sim.velonimo.state import STATE, State, new_state
-from velonimo_sim.velonimo.step import deal_col, describe, place_of, step
+from velonimo_sim.velonimo.step import deal_col, describe, is_ahead, place_of, step
 from velonimo_sim.velonimo.view import Phase
 
-WHERE = np.dtype([("game", "i8"), ("move", "u8"), ("seat", "i4"), ("refusal", "i4")], align=True)
-"""What is being played: game, seat to act and, where a bot broke the rules, its move and the ``Refusal``."""
+_STREAMS = MAX_PLAYERS + 2
 
-_STREAMS = MAX_PLAYERS + 2  # one for each bot, then chance, then the deal
+_pick = picker(POLICY)
+
+LOOP = np.dtype(
+    [
+        ("state", STATE),
+        ("streams", STREAM, (_STREAMS,)),  # one for each seat's bot, then chance, then the deal
+        ("seed", "i8"),
+        ("first_game", "i8"),
+        ("game", "i8"),  # the game being played, or the next
+        ("end", "i8"),  # the game before which to stop
+        ("col_rows", "i8"),  # col rows of all finished cols
+        ("limit", "i8"),  # nanoseconds that a decision may take; 0 = any
+        ("took", "i8"),  # nanoseconds of a decision that took longer
+        ("move", "u8"),  # a move that was refused; or, handed in from Python, the one to make
+        ("faults", "i4", (MAX_PLAYERS,)),  # by seat: how many in this game
+        ("seat", "i4"),  # seat that decides
+        ("refusal", "i4"),  # why ``move`` was refused
+        ("fault", "u1", (MAX_PLAYERS,)),  # by seat: the first Fault in this game
+        ("forfeited", "u1", (MAX_PLAYERS,)),  # by seat: 1 = the first to forfeit this game, 0 = has not
+        ("greeted", "u1", (MAX_PLAYERS,)),  # by seat: 1 = its plain bot has been told of this game
+        ("sees_all", "u1", (MAX_PLAYERS,)),  # by bot: 1 = is shown the whole state
+        ("is_open", "u1"),  # 1 = a game is being played
+        ("is_answered", "u1"),  # 1 = ``move`` is to be made
+        ("is_watched", "u1"),  # 1 = decisions are more than one call: see _choose_watched
+    ],
+    align=True,
+)
+"""Where the loop stands: all that it needs to go on after Python has decided something."""
+
+Loop: TypeAlias = np.void
+"""A record of dtype ``LOOP``."""
+
+_NO_SCRATCH = np.zeros(1, SCRATCH)[0]  # for the bot ``random``, which needs none
 
 
 @kernel
@@ -56,21 +95,34 @@ def _close_col_rows(rows: NDArray[np.void], first: int, state: State) -> None:
 
 
 @kernel
-def _fill_game_rows(
-    rows: NDArray[np.void], first: int, state: State, game: int, seating_id: int, seating: NDArray[np.int8]
-) -> None:
-    view = state["view"]
+def _place_of(loop: Loop, seat: int) -> int:
+    """Return the place of a seat: who forfeits is last among those who had not forfeited before."""
+    view = loop["state"]["view"]
+    players = integer(view["players"])
+    if loop["forfeited"][seat] > 0:
+        return players + 1 - integer(loop["forfeited"][seat])
+    place = place_of(view, seat)
+    for other in range(players):
+        if loop["forfeited"][other] > 0 and is_ahead(view, other, seat):
+            place -= 1
+    return place
+
+
+@kernel
+def _fill_game_rows(rows: NDArray[np.void], first: int, loop: Loop, seating_id: int, seating: NDArray[np.int8]) -> None:
+    view = loop["state"]["view"]
     for seat in range(integer(view["players"])):
         row = rows[first + seat]
-        row["game_id"] = game
-        row["deal_id"] = game
+        row["game_id"] = loop["game"]
+        row["deal_id"] = loop["game"]
         row["seating_id"] = seating_id
         row["seat"] = seat
         row["bot"] = seating[seat]
         row["total"] = view["totals"][seat]
-        row["place"] = place_of(view, seat)
+        row["place"] = _place_of(loop, seat)
         row["won"] = row["place"] == 1
-        row["fault"] = 0
+        row["fault"] = loop["fault"][seat]
+        row["faults"] = loop["faults"][seat]
 
 
 @kernel
@@ -81,35 +133,56 @@ def _count_beside_plays(rows: NDArray[np.void], first: int, seat: int, move: np.
 
 
 @kernel
+def _choose_watched(loop: Loop, policies: NDArray[np.uint64], bot: int, scratch: Scratch) -> np.uint64:
+    """Return the move of the seat to act; ``NO_MOVE`` if its bot took too long, or is one that Python has to ask."""
+    state, seat = loop["state"], integer(loop["seat"])
+    if loop["is_answered"]:
+        loop["is_answered"] = 0
+        return np.uint64(loop["move"])
+    if loop["forfeited"][seat] > 0:
+        return np.uint64(uniform(state["view"], scratch, loop["streams"][seat]))
+    if loop["sees_all"][bot]:
+        scratch["truth"] = state
+    if loop["limit"] == 0:
+        return np.uint64(_pick(policies, bot)(state["view"], scratch, loop["streams"][seat]))
+    began = monotonic_ns()
+    move = _pick(policies, bot)(state["view"], scratch, loop["streams"][seat])
+    loop["took"] = monotonic_ns() - began
+    return NO_MOVE if loop["took"] > loop["limit"] else np.uint64(move)
+
+
+@kernel
 def _play_col(
-    state: State,
-    policies: tuple[PolicyFunction, ...],
+    loop: Loop,
+    policies: NDArray[np.uint64],
     scratches: NDArray[np.void],
-    streams: NDArray[np.void],
     seating: NDArray[np.int8],
     rows: NDArray[np.void],
     first: int,
-    where: NDArray[np.void],
 ) -> bool:
-    """Play one col to its end; False if a bot chose what the rules refuse."""
+    """Play one col to its end; False if Python has to decide."""
+    state, streams, is_watched = loop["state"], loop["streams"], loop["is_watched"]
     view, chance = state["view"], streams[MAX_PLAYERS]
     while view["phase"] < Phase.COL_OVER:
         seat, is_turn = integer(view["turn"]), view["phase"] <= Phase.FOLLOW
-        where[0]["seat"] = seat
+        loop["seat"] = seat
         bot = seating[seat]
-        move = pick(policies, bot)(view, scratches[bot], streams[seat])
-        if is_turn:
-            rows[first + seat]["turns"] += 1
+        if is_watched:
+            move = _choose_watched(loop, policies, bot, scratches[bot])
+        else:
+            move = _pick(policies, bot)(view, scratches[bot], streams[seat])
         if move == PASS and view["phase"] == Phase.FOLLOW:
             rows[first + seat]["passes"] += 1
         else:
             why = refusal(view, move)
             if why != Refusal.NONE:
-                where[0]["move"] = move
-                where[0]["refusal"] = why
+                loop["move"] = move
+                loop["refusal"] = why
                 return False
             if not is_turn:
                 _count_beside_plays(rows, first, seat, move)
+        if is_turn:
+            rows[first + seat]["turns"] += 1
         step(state, move, chance)
         if move & JERSEY:
             rows[first + seat]["jersey_spent_on"] = view["beat"]
@@ -117,103 +190,121 @@ def _play_col(
 
 
 @kernel
+def _open_game(loop: Loop, start: State, scratches: NDArray[np.void]) -> None:
+    loop["state"] = start
+    loop["is_open"] = 1
+    for seat in range(integer(start["view"]["players"])):
+        open_stream(loop["streams"][seat], integer(loop["seed"]), integer(loop["game"]), BOT + seat)
+        loop["faults"][seat] = 0
+        loop["fault"][seat] = 0
+        loop["forfeited"][seat] = 0
+        loop["greeted"][seat] = 0
+        scratches[seat]["used"] = 0
+    open_stream(loop["streams"][MAX_PLAYERS], integer(loop["seed"]), integer(loop["game"]), CHANCE)
+
+
+@kernel
 def _play_game(
-    state: State,
-    policies: tuple[PolicyFunction, ...],
+    loop: Loop,
+    policies: NDArray[np.uint64],
     scratches: NDArray[np.void],
-    streams: NDArray[np.void],
-    seed: int,
     seating: NDArray[np.int8],
     rows: NDArray[np.void],
-    first: int,
-    where: NDArray[np.void],
-) -> int:
-    """Play one game; return the number of col rows written, or -1 if a bot chose what the rules refuse."""
-    game, players = integer(where[0]["game"]), integer(state["view"]["players"])
-    for seat in range(players):
-        open_stream(streams[seat], seed, game, BOT + seat)
-    open_stream(streams[MAX_PLAYERS], seed, game, CHANCE)
-    written = 0
-    while state["view"]["phase"] != Phase.GAME_OVER:
-        deal = streams[MAX_PLAYERS + 1]
-        open_stream(deal, seed, game, integer(state["view"]["col"]))
-        deal_col(state, deal)
-        _open_col_rows(rows, first + written, state, game, seating)
-        if not _play_col(state, policies, scratches, streams, seating, rows, first + written, where):
-            return -1
-        _close_col_rows(rows, first + written, state)
-        written += players
-    return written
+) -> bool:
+    """Play an open game to its end; False if Python has to decide."""
+    view, deal = loop["state"]["view"], loop["streams"][MAX_PLAYERS + 1]
+    while view["phase"] != Phase.GAME_OVER:
+        if view["phase"] == Phase.COL_OVER:
+            open_stream(deal, integer(loop["seed"]), integer(loop["game"]), integer(view["col"]))
+            deal_col(loop["state"], deal)
+            _open_col_rows(rows, integer(loop["col_rows"]), loop["state"], integer(loop["game"]), seating)
+        if not _play_col(loop, policies, scratches, seating, rows, integer(loop["col_rows"])):
+            return False
+        _close_col_rows(rows, integer(loop["col_rows"]), loop["state"])
+        loop["col_rows"] += view["players"]
+    return True
 
 
-_SIGNATURE = types.int64(
-    types.UniTuple(types.FunctionType(POLICY), MAX_PLAYERS),
+@kernel_as(types.void(types.FunctionType(POLICY), types.uint64[::1]))
+def _keep_policy(policy: PolicyFunction, row: NDArray[np.uint64]) -> None:
+    keep_function(policy, row)
+
+
+def policy_table(policies: Sequence[PolicyFunction]) -> NDArray[Any]:
+    """Return compiled policies as the table that the loop picks from; they have to be kept alive beside it.
+
+    Returns
+    -------
+    numpy.ndarray
+        dtype uint64, shape (policies, ``FUNCTION_WORDS``); interpreted, the functions themselves.
+    """
+    table = np.zeros((len(policies), FUNCTION_WORDS), object if INTERPRETED else np.uint64)
+    for policy, row in zip(policies, table, strict=True):
+        _keep_policy(policy, row)
+    return table
+
+
+_SIGNATURE = types.boolean(
+    types.uint64[:, ::1],
     from_dtype(SCRATCH)[::1],
     from_dtype(STATE)[::1],
     types.int8[:, ::1],
-    types.int64,
-    types.int64,
-    types.int64,
     from_dtype(GAME_ROW)[::1],
     from_dtype(COL_ROW)[::1],
-    from_dtype(WHERE)[::1],
+    from_dtype(LOOP)[::1],
 )
 
 
 @kernel_as(_SIGNATURE)
 def play_games(
-    policies: tuple[PolicyFunction, ...],
+    policies: NDArray[np.uint64],
     scratches: NDArray[np.void],
     start: NDArray[np.void],
     seatings: NDArray[np.int8],
-    seed: int,
-    first_game: int,
-    games: int,
     game_rows: NDArray[np.void],
     col_rows: NDArray[np.void],
-    where: NDArray[np.void],
-) -> int:
+    loops: NDArray[np.void],
+) -> bool:
     """Play consecutive games of a run; the loop that tournaments and speed measurements share.
+
+    It stops where Python has to decide, and goes on from there when it is called again.
 
     Parameters
     ----------
-    policies : tuple of 5 compiled policies
-        By bot; padded to five with any of them.
+    policies : numpy.ndarray
+        By bot: compiled policies, see ``policy_table``.
     scratches : numpy.ndarray
         dtype ``SCRATCH``, shape (5,): working memory by bot.
     start : numpy.ndarray
         dtype ``STATE``, shape (1,): the state that every game begins with, see ``new_state``.
     seatings : numpy.ndarray
         dtype int8, shape (seatings, players): which bot sits in which seat; game g has seating g modulo their number.
-    seed, first_game, games : int
-        Root seed, index of the first game, number of games.
     game_rows : numpy.ndarray
         dtype ``GAME_ROW``, room for games x players rows; filled.
     col_rows : numpy.ndarray
         dtype ``COL_ROW``, room for games x cols x players rows; filled.
-    where : numpy.ndarray
-        dtype ``WHERE``, shape (1,): the game and seat being played, for the report when a bot fails.
+    loops : numpy.ndarray
+        dtype ``LOOP``, shape (1,): where the loop stands; if a bot raises, it stands before that decision.
 
     Returns
     -------
-    int
-        Number of col rows written, or -1 if a bot chose a move that the rules refuse: ``where`` then says which.
+    bool
+        Whether all games are played; False if a bot's choice was refused: ``loops`` then says which.
     """
-    states = np.empty(1, STATE)
-    streams = np.empty(_STREAMS, STREAM)
+    loop = loops[0]
     players = integer(start[0]["view"]["players"])
-    written = 0
-    for i in range(games):
-        where[0]["game"] = first_game + i
-        seating_id = (first_game + i) % len(seatings)
+    while loop["game"] < loop["end"]:
+        seating_id = integer(loop["game"]) % len(seatings)
         seating = seatings[seating_id]
-        states[0] = start[0]
-        rows = _play_game(states[0], policies, scratches, streams, seed, seating, col_rows, written, where)
-        if rows < 0:
-            return -1
-        written += rows
-        _fill_game_rows(game_rows, i * players, states[0], first_game + i, seating_id, seating)
-    return written
+        if not loop["is_open"]:
+            _open_game(loop, start[0], scratches)
+        if not _play_game(loop, policies, scratches, seating, col_rows):
+            return False
+        first = (integer(loop["game"]) - integer(loop["first_game"])) * players
+        _fill_game_rows(game_rows, first, loop, seating_id, seating)
+        loop["is_open"] = 0
+        loop["game"] += 1
+    return True
 
 
 class Table:
@@ -229,23 +320,54 @@ class Table:
         dtype int8, shape (seatings, players): which bot sits in which seat; game g has seating g modulo their number.
     seed : int
         Root seed of all streams.
+    on_fault : OnFault
+        What becomes of a game in which a bot is at fault.
+    time_limit : int, optional
+        Milliseconds that a decision may take.
 
     Raises
     ------
     UsageError
-        If the rules cannot be played by so many.
+        If the rules cannot be played by so many, a bot cannot be compiled or made, or time cannot be measured here.
     """
 
-    def __init__(self, bots: Sequence[Bot], rules: RuleSet, seatings: NDArray[np.int8], seed: int) -> None:
+    def __init__(
+        self,
+        bots: Sequence[Bot],
+        rules: RuleSet,
+        seatings: NDArray[np.int8],
+        seed: int,
+        on_fault: OnFault = OnFault.RAISE,
+        time_limit: int | None = None,
+    ) -> None:
+        if time_limit is not None and not HAS_CLOCK:
+            raise UsageError(f"time limit {time_limit}: kernels can read the clock on Linux and macOS only")
         self.bots = tuple(bots)
         self.seatings = seatings
         self.seed = seed
+        self.on_fault = OnFault(on_fault)
+        self.time_limit = time_limit
+        self._rules = rules
         self._start = np.array([new_state(len(bots), rules)])
-        functions = [bot.policy.function for bot in bots]
-        self._policies = tuple(functions + functions[:1] * (MAX_PLAYERS - len(bots)))
+        self._policies = policy_table([bot.policy.function for bot in bots])
+        self._players = {
+            index: PlainPlayer(bot.policy.make(bot.values), rules.to_dict())
+            for index, bot in enumerate(bots)
+            if isinstance(bot.policy, PlainPolicy)
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as what the table is made of, so that another process opens its own from the bots' texts."""
+        texts = [bot.text for bot in self.bots]
+        return _open_table, (texts, self._rules, self.seatings, self.seed, self.on_fault, self.time_limit)
+
+    @property
+    def holds_the_lock(self) -> bool:
+        """Whether playing holds the interpreter's lock, so that only processes play side by side."""
+        return bool(self._players)
 
     def play(self, first_game: int, games: int, game_rows: NDArray[np.void], col_rows: NDArray[np.void]) -> int:
-        """Play consecutive games and fill in their rows; may be called from several threads at once.
+        """Play consecutive games and fill in their rows; a table of compiled bots may do so in several threads at once.
 
         Returns
         -------
@@ -255,33 +377,102 @@ class Table:
         Raises
         ------
         BotError
-            If a bot raises or chooses what the rules refuse.
+            If a bot is at fault, unless ``on_fault`` says otherwise.
         """
-        where = np.zeros(1, WHERE)
-        scratches = np.zeros(MAX_PLAYERS, SCRATCH)
-        for index, bot in enumerate(self.bots):
-            scratches[index] = bot.scratch()
-        try:
-            written = play_games(
-                self._policies,
-                scratches,
-                self._start,
-                self.seatings,
-                self.seed,
-                first_game,
-                games,
-                game_rows,
-                col_rows,
-                where,
-            )
-        except Exception as error:
-            raise self._fault(where[0], f"{type(error).__name__}: {error}") from error
-        if written < 0:
-            reason = REASONS[Refusal(int(where[0]["refusal"]))][1]
-            raise self._fault(where[0], f"chose {describe(where[0]['move'])}, which is illegal: {reason}")
-        return written
+        loops, scratches = self._new_loop(first_game, games), np.zeros(MAX_PLAYERS, SCRATCH)
+        for bot, scratch in zip(self.bots, scratches, strict=False):
+            bot.set_up(scratch)
+        all_played = False
+        while not all_played:
+            try:
+                all_played = play_games(
+                    self._policies, scratches, self._start, self.seatings, game_rows, col_rows, loops
+                )
+            except Exception as error:
+                self._take_fault(loops[0], Fault.EXCEPTION, in_one_line(error), error)
+            else:
+                if not all_played:
+                    self._decide(loops[0])
+        return int(loops[0]["col_rows"])
 
-    def _fault(self, where: np.void, cause: str) -> BotError:
-        game, seat = int(where["game"]), int(where["seat"])
-        bot = self.bots[self.seatings[game % len(self.seatings), seat]]
-        return BotError(f"game {game}, seat {seat}, bot {bot.text}: {cause}")
+    def _new_loop(self, first_game: int, games: int) -> NDArray[np.void]:
+        loops = np.zeros(1, LOOP)
+        loop = loops[0]
+        loop["seed"] = self.seed
+        loop["first_game"] = loop["game"] = first_game
+        loop["end"] = first_game + games
+        loop["limit"] = 1_000_000 * (self.time_limit or 0)
+        loop["sees_all"][: len(self.bots)] = [bot.sees_all for bot in self.bots]
+        watches = self.on_fault is not OnFault.RAISE or self.time_limit is not None or self._players
+        loop["is_watched"] = bool(watches or loop["sees_all"].any())
+        return loops
+
+    def _bot_of(self, loop: Loop) -> int:
+        """Return which bot has to decide."""
+        return int(self.seatings[loop["game"] % len(self.seatings), loop["seat"]])
+
+    def _decide(self, loop: Loop) -> None:
+        """Decide where the loop has stopped: for a plain bot, or what becomes of a bot at fault."""
+        player = self._players.get(self._bot_of(loop))
+        if player is not None:
+            self._ask(player, loop)
+        elif loop["limit"] and loop["took"] > loop["limit"]:
+            self._take_fault(loop, Fault.OVER_TIME, self._over_time(int(loop["took"])))
+        else:
+            self._take_fault(loop, Fault.ILLEGAL_MOVE, _illegal(loop["move"], int(loop["refusal"])))
+
+    def _ask(self, player: PlainPlayer, loop: Loop) -> None:
+        """Let a plain bot decide."""
+        view, seat = loop["state"]["view"], int(loop["seat"])
+        try:
+            if not loop["greeted"][seat]:
+                loop["greeted"][seat] = 1
+                player.new_game(seat, loop["streams"][seat])
+            answer = player.choose(view)
+        except (Exception, SystemExit) as error:
+            self._take_fault(loop, Fault.EXCEPTION, in_one_line(error) + _place_raised(error), error)
+            return
+        if self.time_limit is not None and player.took > 1_000_000 * self.time_limit:
+            self._take_fault(loop, Fault.OVER_TIME, self._over_time(player.took))
+            return
+        try:
+            move = read_answer(answer)
+        except IllegalMoveError as error:
+            self._take_fault(loop, Fault.ILLEGAL_MOVE, f"chose what is no move: {error}")
+            return
+        why = int(refusal(view, move))
+        if why == Refusal.NONE:
+            loop["move"], loop["is_answered"] = move, 1
+        else:
+            self._take_fault(loop, Fault.ILLEGAL_MOVE, _illegal(move, why))
+
+    def _over_time(self, took: int) -> str:
+        return f"took {took / 1e6:,.1f} ms for a decision: allowed are {self.time_limit}"
+
+    def _take_fault(self, loop: Loop, kind: Fault, cause: str, error: BaseException | None = None) -> None:
+        """Note a fault and let the game go on, or raise it."""
+        seat = int(loop["seat"])
+        if self.on_fault is OnFault.RAISE:
+            bot = self.bots[self._bot_of(loop)]
+            raise BotError(f"game {loop['game']}, seat {seat}, bot {bot.text}: {cause}") from error
+        loop["faults"][seat] += 1
+        loop["fault"][seat] = loop["fault"][seat] or kind
+        if self.on_fault is OnFault.FORFEIT:
+            loop["forfeited"][seat] = loop["forfeited"].max() + 1
+        else:
+            loop["move"] = uniform(loop["state"]["view"], _NO_SCRATCH, loop["streams"][seat])
+            loop["is_answered"] = 1
+
+
+def _open_table(texts: Sequence[str], *what: Any) -> Table:
+    return Table([parse_bot(text) for text in texts], *what)
+
+
+def _illegal(move: np.uint64, why: int) -> str:
+    return f"chose {describe(move)}, which is illegal: {REASONS[Refusal(why)][1]}"
+
+
+def _place_raised(error: BaseException) -> str:
+    """Return where a plain bot raised: the file and line that come last in the traceback."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f" ({Path(frame.filename).name}, line {frame.lineno})"

@@ -12,9 +12,10 @@ GAME_ROW = np.dtype(
         ("seat", "i1"),  # 0 = starts col 1
         ("bot", "i1"),  # index into the run's bots
         ("total", "i4"),  # points of the game
-        ("place", "i1"),  # 1 = winner
+        ("place", "i1"),  # 1 = winner; who forfeits comes after all who do not, the first to do so last
         ("won", "?"),
-        ("fault", "i1"),  # 0 = the bot kept to the rules
+        ("fault", "i1"),  # what the bot did wrong first, a Fault; 0 = nothing
+        ("faults", "i4"),  # how often it did wrong
     ],
     align=True,
 )

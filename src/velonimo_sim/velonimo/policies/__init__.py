@@ -1,8 +1,11 @@
-"""The bots of Velonimo: one file a bot, listed here; a bot's text is ``name`` or ``name:key=value,key=value``.
+"""The bots of Velonimo: one file a bot; the table below says where each is, and it is loaded when it is named.
 
-A bot is compiled when it is first asked for its function, not when it is listed.
+A bot's text is ``NAME``, ``MODULE:ATTRIBUTE`` or ``FILE.py:ATTRIBUTE``, and may end with settings of its parameters:
+``:key=value,key=value``. Names are those of the table and then those that installed packages announce.
 """
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -10,77 +13,77 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from velonimo_sim.errors import UsageError, unknown_name
+from velonimo_sim.velonimo.policies.parameter import Parameter, Value
+from velonimo_sim.velonimo.policies.plug_ins import announced_bots, load_announced, load_from_file, load_from_module
+from velonimo_sim.velonimo.policies.policy import Policy
 
 if TYPE_CHECKING:
-    from velonimo_sim.velonimo.policies.base import PolicyFunction
+    from velonimo_sim.velonimo.policies.base import Scratch
 
-
-@dataclass(frozen=True)
-class Parameter:
-    """An integer that a bot's text may set, as in ``rollout:n=50``."""
-
-    name: str
-    default: int
-    low: int
-    high: int
-    help: str
-
-
-@dataclass(frozen=True)
-class Policy:
-    """A bot as it is registered: ``place`` is the file of this folder and the function in it."""
-
-    name: str
-    place: str
-    help: str
-    parameters: tuple[Parameter, ...] = ()
-
-    @property
-    def function(self) -> "PolicyFunction":
-        """The compiled function of the bot."""
-        module, _, function = self.place.partition(":")
-        loaded: PolicyFunction = getattr(import_module(f"{__name__}.{module}"), function)
-        return loaded
-
-
-POLICIES = {
-    policy.name: policy
-    for policy in (
-        Policy("random", "uniform:uniform", "uniform over the legal moves"),
-        Policy("greedy", "greedy:greedy", "plays whenever it can, as cheaply as it can"),
-        Policy("hold-hares", "hold_hares:hold_hares", "as greedy, keeping the hares for the end"),
-        Policy(
-            "rollout",
-            "rollout:rollout",
-            "flat Monte Carlo with greedy playouts",
-            (Parameter("n", 200, 1, 1_000_000, "playouts a decision; every legal action gets at least one"),),
-        ),
-    )
+BUILT_IN = {
+    "random": "uniform:uniform",
+    "greedy": "greedy:greedy",
+    "hold-hares": "hold_hares:hold_hares",
+    "advised": "advised:advised",
+    "rollout": "rollout:rollout",
 }
-"""Every bot by its name."""
+"""Every bot of the house: its name, the file of this folder and the function in it."""
+
+_ELSEWHERE = re.compile(r"(?P<place>.+\.py|[\w.]+):(?P<attribute>[^\W\d]\w*)(:(?P<settings>.*))?", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Bot:
-    """A policy with its parameters set: what a bot's text describes."""
+    """A policy with its parameters set: what a bot's text describes.
 
+    Parameters
+    ----------
+    name : str
+        The bot's text without settings.
+    policy : Policy
+        What it declares.
+    values : tuple
+        One for each of its parameters.
+    """
+
+    name: str
     policy: Policy
-    values: tuple[int, ...]
+    values: tuple[Value, ...]
 
     @property
     def text(self) -> str:
-        """The bot's text with all its parameters."""
+        """The bot's text with the settings that differ from the defaults."""
         settings = [
-            f"{parameter.name}={value}" for parameter, value in zip(self.policy.parameters, self.values, strict=True)
+            f"{parameter.name}={parameter.text(value)}"
+            for parameter, value in self._set()
+            if value != parameter.default
         ]
-        return self.policy.name + (":" + ",".join(settings) if settings else "")
+        return self.name + (":" + ",".join(settings) if settings else "")
 
-    def scratch(self) -> np.void:
+    @property
+    def settings(self) -> dict[str, Value]:
+        """The values of all parameters by name."""
+        return {parameter.name: value for parameter, value in self._set()}
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether the bot is shown the hidden cards, which is cheating."""
+        return self.policy.sees_all
+
+    def _set(self) -> Iterator[tuple[Parameter, Value]]:
+        return zip(self.policy.parameters, self.values, strict=True)
+
+    def set_up(self, scratch: "Scratch") -> None:
+        """Write the values of the parameters into a scratch."""
+        for i, (parameter, value) in enumerate(self._set()):
+            scratch["parameters"][i] = parameter.as_number(value)
+
+    def scratch(self) -> "Scratch":
         """Return fresh working memory for the bot, of dtype ``SCRATCH``."""
         from velonimo_sim.velonimo.policies.base import SCRATCH
 
         scratch: np.void = np.zeros(1, SCRATCH)[0]
-        scratch["parameters"][: len(self.values)] = self.values
+        self.set_up(scratch)
         return scratch
 
 
@@ -90,15 +93,12 @@ def parse_bot(text: str) -> Bot:
     Raises
     ------
     UsageError
-        If the bot or a parameter does not exist, or a value is impossible.
+        If the bot or a parameter does not exist, cannot be loaded, or a value is impossible.
     """
-    name, colon, settings = text.partition(":")
-    if name not in POLICIES:
-        raise unknown_name("bot", name, POLICIES)
-    policy = POLICIES[name]
+    name, policy, settings = _find(text)
+    given: dict[str, Value] = {}
     parameters = {parameter.name: parameter for parameter in policy.parameters}
-    given: dict[str, int] = {}
-    for setting in settings.split(",") if colon else ():
+    for setting in [] if settings is None else settings.split(","):
         key, _, value = setting.partition("=")
         if not parameters:
             raise UsageError(f"bot {name} has no parameters, so {setting!r} cannot be set")
@@ -106,27 +106,36 @@ def parse_bot(text: str) -> Bot:
             raise unknown_name(f"parameter of bot {name}", key, parameters)
         if key in given:
             raise UsageError(f"bot {text}: {key} is set twice")
-        given[key] = _read_parameter(f"{name}:{setting}", parameters[key], value)
-    return Bot(policy, tuple(given.get(key, parameter.default) for key, parameter in parameters.items()))
+        try:
+            given[key] = parameters[key].read(value)
+        except ValueError:
+            raise UsageError(f"bot {name}:{setting}: allowed is {parameters[key].allowed}") from None
+    return Bot(name, policy, tuple(given.get(key, parameter.default) for key, parameter in parameters.items()))
 
 
-def _read_parameter(bot: str, parameter: Parameter, text: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = parameter.low - 1
-    if not parameter.low <= value <= parameter.high:
-        raise UsageError(f"bot {bot}: allowed is an integer {parameter.low}-{parameter.high}")
-    return value
+def bot_names() -> list[str]:
+    """Return the names of all bots, of the house and announced by installed packages; nothing is loaded."""
+    return [*BUILT_IN, *sorted(set(announced_bots()) - set(BUILT_IN))]
 
 
-def list_bots() -> str:
-    """Return what bots there are, one a line with its parameters."""
-    lines = []
-    for policy in POLICIES.values():
-        lines.append(f"  {policy.name:<12} {policy.help}")
-        lines += [
-            f"    {parameter.name}={parameter.default:<8} {parameter.help}, {parameter.low}-{parameter.high}"
-            for parameter in policy.parameters
-        ]
-    return "\n".join(lines)
+def _find(text: str) -> tuple[str, Policy, str | None]:
+    """Return the name in a bot's text, the policy of that name, and the settings if there are any."""
+    name, colon, rest = text.partition(":")
+    settings = rest if colon else None
+    if name in BUILT_IN:
+        return name, _load_built_in(name), settings
+    announced = announced_bots()
+    if name in announced:
+        return name, load_announced(name, announced[name]), settings
+    elsewhere = _ELSEWHERE.fullmatch(text)
+    if elsewhere is None:
+        raise unknown_name("bot", name, bot_names())
+    place, attribute = elsewhere["place"], elsewhere["attribute"]
+    load = load_from_file if place.endswith(".py") else load_from_module
+    return f"{place}:{attribute}", load(place, attribute), elsewhere["settings"]
+
+
+def _load_built_in(name: str) -> Policy:
+    module, _, function = BUILT_IN[name].partition(":")
+    policy: Policy = getattr(import_module(f"{__name__}.{module}"), function)
+    return policy

@@ -308,6 +308,26 @@ def _advise_beside_plays(view: View, switches: int, stream: Stream) -> np.uint64
     return decide_beside_plays(view, stream)
 
 
+@kernel
+def promise_of(view: View, move: np.uint64) -> int:
+    """Return how promising the advice finds a legal move beside the others of the decision."""
+    situation = situation_of(view)
+    if view["phase"] == Phase.LEAD:
+        cost, play = hand_cost(view["hand"], situation), cards_of(move)
+        rest = view["hand"] & ~play
+        if rest == U0:
+            return 1 << 29
+        broken = hand_cost(rest, situation) - (cost - VALUE_COST[situation, value_of(play)])
+        return _lead_score(view, play, cost, situation, _fewest_cards(view), _weights(view, ALL_ADVICE)) - broken
+    if view["phase"] == Phase.FOLLOW:
+        if move == PASS:
+            return _pass_score(view, _weights(view, ALL_ADVICE))
+        return _answer_score(view, move, hand_cost(view["hand"], situation), situation, ALL_ADVICE)
+    if view["phase"] == Phase.GIVE and view["hand"] != cards_of(move):
+        return -hand_cost(view["hand"] & ~cards_of(move), situation)
+    return 0
+
+
 @inlined
 def advise(view: View, switches: int, stream: Stream) -> np.uint64:
     """Return the move by the advice of which the switches are on, see ``SWITCHES``."""

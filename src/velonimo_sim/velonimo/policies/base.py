@@ -1,4 +1,4 @@
-"""What a compiled bot is: one function with one declared signature.
+"""What a compiled bot is handed and what it returns: one declared signature.
 
 A policy is ``move = policy(view, scratch, stream)``. It sees the view and nothing else of the game, may write to its
 own scratch record, and draws its random numbers from its own stream.
@@ -11,16 +11,25 @@ import numpy as np
 from numba import from_dtype, types
 
 from velonimo_sim.rng import STREAM
+from velonimo_sim.velonimo.policies.parameter import MAX_PARAMETERS
+from velonimo_sim.velonimo.state import STATE
 from velonimo_sim.velonimo.view import VIEW
 
 SCRATCH = np.dtype(
     [
-        ("parameters", "f8", (8,)),  # values of the bot's parameters, in the order of their declaration
-        ("moves", "u8", (4096,)),  # room for a list of legal moves
+        (
+            "parameters",
+            "f8",
+            (MAX_PARAMETERS,),
+        ),  # values in the order of their declaration; on is 1, a choice its index
+        ("used", "i8"),  # words of memory in use, which the bot counts; the engine sets 0 when a game begins
+        ("moves", "u8", (4096,)),  # room for a list of legal moves; what is left in it means nothing to the next call
+        ("memory", "u8", (131_072,)),  # what the bot remembers within a game; beyond ``used`` it may hold anything
+        ("truth", STATE),  # the whole state, for bots declared with ``sees_all``; zeros for all others
     ],
     align=True,
 )
-"""Working memory of one bot; what a policy leaves in ``moves`` has no meaning for the next call."""
+"""Working memory of one bot, a megabyte: to be made of zeros and neither copied nor cleared."""
 
 Scratch: TypeAlias = np.void
 """A record of dtype ``SCRATCH``."""
@@ -29,3 +38,4 @@ POLICY = types.uint64(from_dtype(VIEW), from_dtype(SCRATCH), from_dtype(STREAM))
 """The signature of every compiled policy."""
 
 PolicyFunction: TypeAlias = Callable[[Any, Any, Any], np.uint64]
+"""A function of that signature."""

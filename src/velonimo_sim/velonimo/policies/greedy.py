@@ -7,13 +7,14 @@ hares last; forces the reward on the opponent.
 
 import numpy as np
 
-from velonimo_sim._jit import inlined, kernel, kernel_as
+from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import U0, byte, column, integer, lowest, lowest_index, popcount, shift_left, without_lowest
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.cards import HARES, RIDERS, TORTOISES
 from velonimo_sim.velonimo.legal import jersey_threshold, may_add_jersey, threshold
 from velonimo_sim.velonimo.moves import FORCE, JERSEY, PASS, Kind, move_of, value_of
-from velonimo_sim.velonimo.policies.base import POLICY, Scratch
+from velonimo_sim.velonimo.policies.base import Scratch
+from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.policies.uniform import uniform_opponent
 from velonimo_sim.velonimo.tables import (
     HARES_ABOVE,
@@ -67,7 +68,7 @@ def _best_follow(hand: np.uint64, row: int) -> int:
 
 
 @inlined
-def _cards_of_follow(hand: np.uint64, row: int, place: int) -> np.uint64:
+def cards_of_follow(hand: np.uint64, row: int, place: int) -> np.uint64:
     """Return the cards of the cheapest play of a group: the last of those that beat."""
     if place < 7:
         group = byte(hand, place) & 0x7F
@@ -84,7 +85,7 @@ def cheapest_play(view: View, hand: np.uint64) -> np.uint64:
     best = _best_follow(hand, row)
     rank, play = best // 16, U0
     if rank < NO_PLAY:
-        play = _cards_of_follow(hand, row, best % 16)
+        play = cards_of_follow(hand, row, best % 16)
     hare = lowest(hand & HARES_ABOVE[row])
     if hare and 8 * value_of(hare) - 1 < rank:
         rank, play = 8 * value_of(hare) - 1, hare
@@ -92,7 +93,7 @@ def cheapest_play(view: View, hand: np.uint64) -> np.uint64:
         best = _best_follow(hand, jersey_threshold(view))
         rank_with_jersey = best // 16 + 8 * integer(view["rules"]["jersey_bonus"])
         if best // 16 < NO_PLAY and (play == U0 or rank_with_jersey < rank):
-            play = _cards_of_follow(hand, jersey_threshold(view), best % 16) | JERSEY
+            play = cards_of_follow(hand, jersey_threshold(view), best % 16) | JERSEY
     return play
 
 
@@ -139,7 +140,7 @@ def decide_beside_plays(view: View, stream: Stream) -> np.uint64:
     return FORCE
 
 
-@kernel_as(POLICY)
+@compiled_bot("greedy", "plays whenever it can, as cheaply as it can")
 def greedy(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Play whenever possible: lead the most cards, follow as cheaply as possible."""
     if view["phase"] == Phase.LEAD:

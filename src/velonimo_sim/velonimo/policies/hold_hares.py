@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from velonimo_sim._jit import kernel, kernel_as
+from velonimo_sim._jit import kernel
 from velonimo_sim.bits import U0, bit
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.cards import HARES, RIDERS
 from velonimo_sim.velonimo.moves import PASS, is_combination, is_single
-from velonimo_sim.velonimo.policies.base import POLICY, Scratch
+from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.greedy import cheapest_play, decide_beside_plays, lead_most_cards
+from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.view import Phase, View
 
 
@@ -27,7 +28,7 @@ def _highest_hare(hand: np.uint64) -> np.uint64:
     return best
 
 
-@kernel_as(POLICY)
+@compiled_bot("hold-hares", "as greedy, keeping the hares for the end")
 def hold_hares(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Play riders as ``greedy`` does; at the end lead the highest hare and go out with the riders."""
     hand = view["hand"]

@@ -1,58 +1,41 @@
-"""The bot ``rollout``: flat Monte Carlo over determinizations, the budget steered by sequential halving.
+"""The bot ``rollout``: flat Monte Carlo over imagined hands, the budget steered by sequential halving.
 
-Every legal action is tried in hands drawn from what the seat knows, and played on by ``greedy`` for all seats to the
-end of the col; the seat's points of the col are backed up. All actions of a round are tried in the same
-determinizations with the same chance, so that their difference is measured and not the luck of the hands. Sequential
-halving (Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits", ICML 2013) spends each round's
-share of the budget evenly on the actions left and then drops the worse half.
+Every candidate is tried in hands drawn from what the seat knows and played on to the end of the col. All candidates of
+a round are tried in the same hands with the same chance, so that their difference is measured and not the luck of the
+hands. Sequential halving (Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits", ICML 2013)
+spends each round's share of the budget evenly on the candidates left and then drops the worse half.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from velonimo_sim._jit import kernel, kernel_as
+from velonimo_sim._clock import monotonic_ns
+from velonimo_sim._jit import kernel
 from velonimo_sim.bits import integer
-from velonimo_sim.rng import STREAM, Stream, below, next_word
-from velonimo_sim.velonimo.determinize import determinize_into
-from velonimo_sim.velonimo.legal import legal_moves
-from velonimo_sim.velonimo.policies.base import POLICY, Scratch
-from velonimo_sim.velonimo.policies.greedy import decide_beside_plays, greedy
-from velonimo_sim.velonimo.state import STATE, State
+from velonimo_sim.rng import STREAM, Stream, next_word
+from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise
+from velonimo_sim.velonimo.policies.base import Scratch
+from velonimo_sim.velonimo.policies.policy import compiled_bot
+from velonimo_sim.velonimo.policies.search import (
+    BACKUP,
+    WIDTH,
+    N,
+    deadline_of,
+    imagine,
+    list_candidates,
+    most_worth,
+    play_out,
+    search_parameters,
+    worth,
+)
+from velonimo_sim.velonimo.state import STATE
 from velonimo_sim.velonimo.step import step
-from velonimo_sim.velonimo.view import Phase, View
-
-
-@kernel
-def points_by_greedy(state: State, seat: int, scratch: Scratch, chance: Stream) -> int:
-    """Play the col to its end with ``greedy`` in all seats and return the points of one seat."""
-    while state["view"]["phase"] < Phase.COL_OVER:
-        step(state, greedy(state["view"], scratch, chance), chance)
-    return integer(state["view"]["points"][seat])
-
-
-@kernel
-def _shuffle(actions: NDArray[np.uint64], n: int, stream: Stream) -> None:
-    """Put the actions in random order, so that none is preferred among equals."""
-    for i in range(n - 1):
-        j = i + below(stream, n - i)
-        actions[i], actions[j] = actions[j], actions[i]
-
-
-@kernel
-def _halve(actions: NDArray[np.uint64], scores: NDArray[np.int64], n: int) -> int:
-    """Sort the actions by score, best first (stable), and return how many stay."""
-    for i in range(1, n):
-        action, score = actions[i], scores[i]
-        j = i
-        while j > 0 and scores[j - 1] < score:
-            actions[j], scores[j] = actions[j - 1], scores[j - 1]
-            j -= 1
-        actions[j], scores[j] = action, score
-    return (n + 1) // 2
+from velonimo_sim.velonimo.view import View
 
 
 @kernel
 def _rounds(n: int) -> int:
+    """Return how many rounds halve ``n`` candidates to one."""
     rounds = 0
     while n > 1:
         n = (n + 1) // 2
@@ -61,39 +44,78 @@ def _rounds(n: int) -> int:
 
 
 @kernel
-def best_by_halving(
-    view: View, actions: NDArray[np.uint64], n: int, budget: int, scratch: Scratch, stream: Stream
-) -> np.uint64:
-    """Return the action that sequential halving finds best among the first ``n`` of ``actions``, which it reorders."""
-    states = np.empty(2, STATE)
-    chances = np.empty(1, STREAM)
-    scores = np.zeros(n, np.int64)
-    seat = integer(view["seat"])
-    _shuffle(actions, n, stream)
+def _sort(actions: NDArray[np.uint64], scores: NDArray[np.float64], n: int) -> None:
+    """Sort actions by score, best first; equal ones stay in order."""
+    for i in range(1, n):
+        action, score = actions[i], scores[i]
+        place = i
+        while place > 0 and scores[place - 1] < score:
+            actions[place], scores[place] = actions[place - 1], scores[place - 1]
+            place -= 1
+        actions[place], scores[place] = action, score
+
+
+@kernel
+def _is_settled(scores: NDArray[np.float64], n: int, left: int, most: float) -> bool:
+    """Whether no candidate can catch the best one in the hands that are left."""
+    best = scores[:n].max()
+    near = 0
+    for k in range(n):
+        near += integer(scores[k] + left * most > best)
+    return near == 1
+
+
+@kernel
+def _try_all(
+    view: View,
+    actions: NDArray[np.uint64],
+    scores: NDArray[np.float64],
+    n: int,
+    states: NDArray[np.void],
+    chances: NDArray[np.void],
+    scratch: Scratch,
+    stream: Stream,
+) -> None:
+    """Try all candidates left in the same imagined hands with the same chance, and add to their scores."""
+    seat, backup = integer(view["seat"]), integer(scratch["parameters"][BACKUP])
+    imagine(states[0], states[1], view, scratch, stream)
+    luck = next_word(stream)
+    for k in range(n):
+        states[1] = states[0]
+        chances[0]["state"] = luck
+        chances[0]["gamma"] = stream["gamma"]
+        step(states[1], actions[k], chances[0])
+        play_out(states[1], scratch, chances[0])
+        scores[k] += worth(states[1], seat, backup)
+
+
+@kernel
+def best_by_halving(view: View, actions: NDArray[np.uint64], n: int, scratch: Scratch, stream: Stream) -> np.uint64:
+    """Return the best of the first ``n`` actions, which are reordered, by sequential halving."""
+    states, chances, scores = np.empty(2, STATE), np.empty(1, STREAM), np.zeros(n)
+    most = most_worth(view, integer(scratch["parameters"][BACKUP]))
+    deadline = deadline_of(scratch)
+    began = monotonic_ns() if deadline else 0
     rounds = _rounds(n)
-    while n > 1:
-        for _ in range(max(1, budget // (rounds * n))):
-            determinize_into(states[0], view, stream)
-            luck = next_word(stream)
-            for k in range(n):
-                states[1] = states[0]
-                chances[0]["state"] = luck
-                chances[0]["gamma"] = stream["gamma"]
-                step(states[1], actions[k], chances[0])
-                scores[k] += points_by_greedy(states[1], seat, scratch, chances[0])
-        n = _halve(actions, scores, n)
+    for round_ in range(rounds):
+        hands = max(1, integer(scratch["parameters"][N]) // (rounds * n))
+        tried = 0
+        round_ends = began + (deadline - began) * (round_ + 1) // rounds
+        while tried == 0 or (monotonic_ns() < round_ends if deadline else tried < hands):
+            _try_all(view, actions, scores, n, states, chances, scratch, stream)
+            tried += 1
+            if n == 2 and deadline == 0 and _is_settled(scores, n, hands - tried, most):
+                break
+        _sort(actions, scores, n)
+        n = (n + 1) // 2
     return np.uint64(actions[0])
 
 
-@kernel_as(POLICY)
+@compiled_bot(
+    "rollout", "flat Monte Carlo: playouts of the most promising moves in imagined hands", search_parameters()
+)
 def rollout(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
-    """Choose the action with the best mean points in playouts; parameter ``n``, the number of playouts.
-
-    Where more gifts are possible than the scratch can list, which takes a hand of 18 cards or more, the gift is that of
-    ``greedy``.
-    """
+    """Choose the candidate that does best in playouts."""
     actions = scratch["moves"]
-    n = legal_moves(view, actions)
-    if n > len(actions):
-        return decide_beside_plays(view, stream)
-    return best_by_halving(view, actions, n, integer(scratch["parameters"][0]), scratch, stream)
+    n = list_candidates(view, actions, advise(view, ALL_ADVICE, stream), integer(scratch["parameters"][WIDTH]))
+    return best_by_halving(view, actions, n, scratch, stream)

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from velonimo_sim._jit import inlined, kernel, kernel_as
+from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import U0, integer, nth, popcount
 from velonimo_sim.rng import Stream, below
 from velonimo_sim.velonimo.legal import count_plays, nth_play
 from velonimo_sim.velonimo.moves import DECLINE, FORCE, KEEP, PASS, Kind, move_of
-from velonimo_sim.velonimo.policies.base import POLICY, Scratch
+from velonimo_sim.velonimo.policies.base import Scratch
+from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.rules import SWAP_OPTIONAL
 from velonimo_sim.velonimo.view import Phase, View
 
@@ -52,7 +53,7 @@ def _uniform_swap(view: View, stream: Stream) -> np.uint64:
     return move_of(Kind.SWAP, np.uint64(uniform_opponent(view, stream)))
 
 
-@kernel_as(POLICY)
+@compiled_bot("random", "uniform over the legal moves")
 def uniform(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Choose uniformly among the legal moves, a pass being one of them."""
     phase = integer(view["phase"])
