@@ -20,6 +20,7 @@ from velonimo_sim import BotError, Move, Parameter, UsageError, compiled_bot, ne
 from velonimo_sim.match import rotated_seatings
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.cards import DECK, card_texts, parse_cards
+from velonimo_sim.velonimo.describe import describe_view
 from velonimo_sim.velonimo.legal import legal_moves
 from velonimo_sim.velonimo.moves import PASS, parse_move
 from velonimo_sim.velonimo.playout import Table
@@ -30,7 +31,7 @@ from velonimo_sim.velonimo.policies.plain import PlainPlayer
 from velonimo_sim.velonimo.policies.uniform import uniform
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW
 from velonimo_sim.velonimo.rules import RuleSet
-from velonimo_sim.velonimo.view import Phase, View, describe_view
+from velonimo_sim.velonimo.view import Phase, View
 
 Answer = dict[str, Any]
 COMMAND = [sys.executable, "-m", "velonimo_sim.tournament"]

@@ -5,13 +5,14 @@ from typing import Any
 from velonimo_sim.errors import IllegalMoveError, UsageError, is_integer_in
 from velonimo_sim.rng import CHANCE, new_stream
 from velonimo_sim.velonimo.cards import card_texts
+from velonimo_sim.velonimo.describe import describe_view
 from velonimo_sim.velonimo.legal import all_legal_moves
 from velonimo_sim.velonimo.moves import move_text, parse_move
 from velonimo_sim.velonimo.record import Recorder, describe_result
 from velonimo_sim.velonimo.rules import RuleSet, checked_rules
 from velonimo_sim.velonimo.state import State, clone, new_state, view_of
 from velonimo_sim.velonimo.step import apply, deal
-from velonimo_sim.velonimo.view import NOBODY, Phase, View, describe_view
+from velonimo_sim.velonimo.view import NOBODY, Phase, View
 
 
 def new_game(players: int = 4, seed: int = 0, rules: RuleSet | str | None = None, starter: int = 0) -> "Game":

@@ -2,8 +2,10 @@
 
 Bits 0-55 are the cards of the move (``cards.py``) or, for ``swap`` and ``lead``, the seat. Byte 7 says the rest::
 
-    bit   63      62-59   58-56
-          Jersey  -       Kind
+    bit   63      62   61-59   58-56
+          Jersey  -    author  Kind
+
+The author is named in the log of a view only, see ``logged``; a move to be made has 0 there.
 """
 
 from enum import IntEnum
@@ -31,6 +33,7 @@ class Kind(IntEnum):
 
 
 _KIND_AT = 56
+_AUTHOR_AT = 59
 JERSEY = np.uint64(1 << 63)
 """Flag of a play to which the Jersey is added (V9)."""
 PASS = np.uint64(Kind.PASS << _KIND_AT)
@@ -65,6 +68,31 @@ def cards_of(move: np.uint64) -> np.uint64:
 def seat_of(move: np.uint64) -> int:
     """Return the seat that a ``swap`` or ``lead`` names."""
     return integer(move & np.uint64(0xFF))
+
+
+@inlined
+def logged(move: np.uint64, author: int) -> np.uint64:
+    """Return a move as the log of a view shows it to everybody: with its author, a gift without its cards (V22)."""
+    public = move & ~DECK if kind_of(move) == Kind.GIVE else move
+    return public | shift_left(np.uint64(author), _AUTHOR_AT)
+
+
+@inlined
+def author_of(entry: np.uint64) -> int:
+    """Return the seat that made a move of a log."""
+    return integer(shift_right(entry, _AUTHOR_AT) & np.uint64(7))
+
+
+@inlined
+def move_of_entry(entry: np.uint64) -> np.uint64:
+    """Return the move of an entry of a log, a gift without its cards."""
+    return entry & ~shift_left(np.uint64(7), _AUTHOR_AT)
+
+
+def logged_text(entry: np.uint64) -> str:
+    """Return the text of the move of an entry of a log; a gift is just ``give``."""
+    move = move_of_entry(entry)
+    return "give" if kind_of(move) == Kind.GIVE else move_text(move)
 
 
 @inlined

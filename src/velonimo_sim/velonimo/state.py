@@ -15,6 +15,7 @@ from velonimo_sim._jit import inlined
 from velonimo_sim.bits import U0, integer
 from velonimo_sim.errors import CorruptDataError, UsageError, is_integer_in
 from velonimo_sim.velonimo.cards import DECK, TORTOISES, card_texts, parse_cards
+from velonimo_sim.velonimo.moves import author_of
 from velonimo_sim.velonimo.rules import MAX_PLAYERS, RULES_VERSION, RuleSet, checked_rules
 from velonimo_sim.velonimo.view import NOBODY, VIEW, Phase, View
 
@@ -36,7 +37,7 @@ STATE = np.dtype(
 State: TypeAlias = np.void
 """A record of dtype ``STATE``."""
 
-STATE_VERSION = 1
+STATE_VERSION = 2
 """Version of the saved form of a state, in bytes and in JSON."""
 _HEADER = struct.Struct("<4sHHI")
 _MAGIC = b"VELO"
@@ -158,7 +159,7 @@ def _faults_of_ranges(view: View, pile_room: int) -> list[str]:
         ("racing", 0, players),
         ("pile_size", 0, pile_room),
         ("jersey_spent", 0, 1),
-        ("unused", 0, 0),
+        ("logged", 0, len(view["log"])),
     ):
         if not low <= view[field] <= high:
             faults.append(f"{field} {view[field]}: allowed is {low}-{high}")
@@ -177,6 +178,10 @@ def _faults_of_ranges(view: View, pile_room: int) -> list[str]:
     ranks = view["out_order"][view["out_order"] > 0]
     if ranks.size and (ranks.max() > players or len(set(ranks.tolist())) < ranks.size):
         faults.append(f"out_order: allowed is each of 1-{players} once, 0 for who is racing")
+    if view["log"][view["logged"] :].any():
+        faults.append("the log is longer than it says")
+    if any(author_of(entry) >= players for entry in view["log"]):
+        faults.append("the log names a seat that is not at the table")
     if view["phase"] < Phase.COL_OVER and view["jersey_spent"] and view["wearer"] == NOBODY:
         faults.append("the Jersey is spent, but nobody wears it")
     if view["phase"] < Phase.COL_OVER and view["passed_on"].max() > view["beat"]:

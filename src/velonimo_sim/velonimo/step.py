@@ -15,7 +15,7 @@ from velonimo_sim.errors import IllegalMoveError, UsageError, is_integer_in
 from velonimo_sim.rng import Stream, below, new_stream
 from velonimo_sim.velonimo.cards import DECK_POSITIONS, DECK_SIZE, DROMEDARIES, TORTOISES, card_texts, parse_cards
 from velonimo_sim.velonimo.legal import PHASE_RULES, REASONS, Refusal, refusal
-from velonimo_sim.velonimo.moves import JERSEY, Kind, cards_of, kind_of, move_text, seat_of, value_of
+from velonimo_sim.velonimo.moves import JERSEY, Kind, cards_of, kind_of, logged, move_of, move_text, seat_of, value_of
 from velonimo_sim.velonimo.rules import (
     JERSEY_COL_WINNER,
     LAST_CARD_EXEMPT,
@@ -23,7 +23,7 @@ from velonimo_sim.velonimo.rules import (
     SWAP_OFF,
 )
 from velonimo_sim.velonimo.state import State, show_turn
-from velonimo_sim.velonimo.view import NOBODY, Phase, View
+from velonimo_sim.velonimo.view import MAX_LOGGED, NOBODY, Phase, View
 
 
 @kernel
@@ -60,6 +60,9 @@ def begin_col(state: State) -> None:
             state["known"][viewer, seat] = U0
     view["col"] += 1
     view["played"] = U0
+    for i in range(integer(view["logged"])):
+        view["log"][i] = U0
+    view["logged"] = 0
     view["racing"] = players
     view["jersey_spent"] = 0
     turn_up_reward(state)
@@ -101,10 +104,21 @@ def take_top_card(state: State) -> np.uint64:
 
 
 @inlined
+def log_move(view: View, move: np.uint64) -> None:
+    """Add a move of the seat to act to the log of the col, as far as that has room (V28)."""
+    n = integer(view["logged"])
+    if n < MAX_LOGGED:
+        view["log"][n] = logged(move, integer(view["turn"]))
+        view["logged"] = n + 1
+
+
+@inlined
 def step(state: State, move: np.uint64, chance: Stream) -> None:
     """Make a move that is known to be legal; ``chance`` draws the cards of a swap."""
     kind = kind_of(move)
     view = state["view"]
+    if kind != Kind.SWAP:
+        log_move(view, move)
     if kind == Kind.PASS:
         view["passed_on"][view["turn"]] = view["beat"]
         pass_turn_on(view)
@@ -233,6 +247,7 @@ def take_from(state: State, victim: int, cards: np.uint64) -> None:
     """Take cards from the victim's hand; the author has to give as many back (V20)."""
     view = state["view"]
     author = integer(view["turn"])
+    log_move(view, move_of(Kind.SWAP, np.uint64(victim)))
     move_cards(state, victim, author, cards)
     for viewer in range(integer(view["players"])):
         # The others saw only how many cards moved: whatever they knew of these two hands may no longer be true (V22).

@@ -4,17 +4,19 @@ A view holds the public facts of the game, the player's own hand and what he kno
 no way to a hidden card.
 """
 
-from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from velonimo_sim.velonimo.cards import card_texts
 from velonimo_sim.velonimo.rules import MAX_PLAYERS, RULES
 
 NOBODY = 255
 """Stands for "no seat" in fields that hold a seat."""
+
+
+MAX_LOGGED = 120
+"""How many moves of a col the log holds; should a col be longer, it ends there."""
 
 
 class Phase(IntEnum):
@@ -57,7 +59,9 @@ VIEW = np.dtype(
         ("swap_count", "u1"),  # SWAP: Tortoises just played; GIVE: cards to give back; else 0
         ("swap_victim", "u1"),  # GIVE: the opponent of the swap; else NOBODY
         ("pile_size", "u1"),  # duel: cards left to draw, the reward not counted
-        ("unused", "u1"),  # fills up the record, always 0
+        ("logged", "u1"),  # moves in the log
+        # What everybody saw in this col (V28): moves of moves.py with who made them, see log_move; 0 beyond.
+        ("log", "u8", (MAX_LOGGED,)),
     ],
     align=True,
 )
@@ -65,52 +69,3 @@ VIEW = np.dtype(
 
 View: TypeAlias = np.void
 """A record of dtype ``VIEW``."""
-
-
-def describe_view(view: View, rules: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a view as plain Python, under the names of the record's fields: cards by name, nobody as None.
-
-    Parameters
-    ----------
-    view : numpy.void
-        A record of dtype ``VIEW``.
-    rules : mapping
-        The options in force, by name.
-
-    Returns
-    -------
-    dict
-        Lists by seat end with the last seat at the table; ``col_value``, the points per opponent in this col, is added.
-    """
-    players, seat = int(view["players"]), int(view["seat"])
-    return {
-        "seat": seat,
-        "players": players,
-        "phase": Phase(int(view["phase"])).name.lower(),
-        "turn": _seat_or_none(view["turn"]),
-        "hand": card_texts(view["hand"]),
-        "known": {holder: card_texts(view["known"][holder]) for holder in range(players) if holder != seat},
-        "sizes": view["sizes"][:players].tolist(),
-        "racing": int(view["racing"]),
-        "beat": int(view["beat"]),
-        "author": _seat_or_none(view["author"]),
-        "passed_on": view["passed_on"][:players].tolist(),
-        "played": card_texts(view["played"]),
-        "col": int(view["col"]),
-        "col_value": int(view["rules"]["col_values"][view["col"] - 1]),
-        "starter": int(view["starter"]),
-        "totals": view["totals"][:players].tolist(),
-        "points": view["points"][:players].tolist(),
-        "out_order": view["out_order"][:players].tolist(),
-        "wearer": _seat_or_none(view["wearer"]),
-        "jersey_spent": bool(view["jersey_spent"]),
-        "swap_count": int(view["swap_count"]),
-        "swap_victim": _seat_or_none(view["swap_victim"]),
-        "reward": next(iter(card_texts(view["reward"])), None),
-        "pile_size": int(view["pile_size"]),
-        "rules": dict(rules),
-    }
-
-
-def _seat_or_none(seat: np.uint8) -> int | None:
-    return None if seat == NOBODY else int(seat)

@@ -26,6 +26,8 @@ BUILT_IN = {
     "hold-hares": "hold_hares:hold_hares",
     "advised": "advised:advised",
     "rollout": "rollout:rollout",
+    "ismcts": "ismcts:ismcts",
+    "cheater": "cheater:cheater",
 }
 """Every bot of the house: its name, the file of this folder and the function in it."""
 

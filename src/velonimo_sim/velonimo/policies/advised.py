@@ -13,7 +13,7 @@ from velonimo_sim.bits import U0, byte, integer, lowest, popcount, shift_left, w
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.cards import DROMEDARIES, HARES, RIDERS, TORTOISES
 from velonimo_sim.velonimo.legal import count_rider_plays, jersey_threshold, may_add_jersey, threshold
-from velonimo_sim.velonimo.moves import FORCE, JERSEY, KEEP, PASS, Kind, cards_of, move_of, value_of
+from velonimo_sim.velonimo.moves import FORCE, JERSEY, KEEP, PASS, Kind, cards_of, kind_of, move_of, seat_of, value_of
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.greedy import cards_of_follow, decide_beside_plays
 from velonimo_sim.velonimo.policies.parameter import Parameter
@@ -50,34 +50,34 @@ ALL_ADVICE = 255
 # switch off.
 _TERMS = (
     # For a lead: per chance to stand, per that and cost of the hand, per card, per 16 of value,
-    (LEAD, 319, 319, 0),
-    (FINISH, -306, -306, 0),
-    (LEAD, -200, -200, 4096),
-    (LEAD, -482, -482, -256),
+    (LEAD, 129, 419, 0),
+    (FINISH, 47, -905, 0),
+    (LEAD, -555, -441, 4096),
+    (LEAD, -561, -476, -256),
     # for no more cards than an opponent with 1 or 2 cards holds, for a hare, per Tortoise, per card drawn.
-    (LEAD, 485, 485, 0),
-    (HARES_ADVICE, -567, -567, 0),
-    (TORTOISE, 932, 932, 0),
-    (DROMEDARY, 377, 377, 0),
+    (LEAD, 168, -1096, 0),
+    (HARES_ADVICE, -485, -196, 0),
+    (TORTOISE, 1760, 558, 0),
+    (DROMEDARY, 377, 1801, 0),
     # For an answer: per chance to stand, per that and cost of the rest, per card, per 16 of value,
-    (LATE, 955, 955, 0),
-    (LATE, -1503, -1503, 0),
-    (GROUPS, -158, -158, 0),
-    (LATE, -157, -157, -1024),
+    (LATE, 855, -245, 0),
+    (LATE, -1321, -1677, 0),
+    (GROUPS, -87, -70, 0),
+    (LATE, -341, 537, -1024),
     # for a hare, for that per 4 cards of an opponent, for the Jersey, for that per 16 to beat, per Tortoise, per card
     # drawn.
-    (HARES_ADVICE, -270, -270, 0),
-    (HARES_ADVICE, 262, 262, 0),
-    (JERSEY_ADVICE, -873, -873, 0),
-    (JERSEY_ADVICE, -441, -441, 0),
-    (TORTOISE, 1940, 1940, 0),
-    (DROMEDARY, 1548, 1548, 0),
+    (HARES_ADVICE, -535, 235, 0),
+    (HARES_ADVICE, 933, 310, 0),
+    (JERSEY_ADVICE, -1194, -149, 0),
+    (JERSEY_ADVICE, -3, -867, 0),
+    (TORTOISE, 1230, 1729, 0),
+    (DROMEDARY, 1548, 2519, 0),
     # For a pass, per card that the opponent with the fewest has above 4, per opponent who has passed.
-    (LATE, -529, -529, -(1 << 30)),
-    (LATE, 1965, 1965, 0),
-    (LATE, -206, -206, 0),
+    (LATE, -704, -1904, -(1 << 30)),
+    (LATE, 2262, 2409, 0),
+    (LATE, -888, -813, 0),
     # What the reward may cost to be kept.
-    (FINISH, -428, -428, -(1 << 30)),
+    (FINISH, -428, -177, -(1 << 30)),
 )
 (
     LEAD_STANDS,
@@ -156,9 +156,9 @@ def _lead_score(view: View, cards: np.uint64, cost: int, situation: int, fewest:
 
 
 @inlined
-def _lead(view: View, switches: int) -> np.uint64:
-    """Choose among the plays of the plan and the hares."""
-    hand, situation, w = view["hand"], situation_of(view), _weights(view, switches)
+def _lead(view: View, switches: int, w: NDArray[np.int64]) -> tuple[np.uint64, int]:
+    """Choose among the plays of the plan and the hares; return the choice and its score."""
+    hand, situation = view["hand"], situation_of(view)
     riders, fewest = hand & RIDERS, _fewest_cards(view)
     costed_as = _cost_situation(situation, switches)
     teams, riders_cost = cheapest_cover(riders, costed_as)
@@ -168,21 +168,19 @@ def _lead(view: View, switches: int) -> np.uint64:
         cards = planned_play(riders, teams, place)
         if cards:
             score = _lead_score(view, cards, cost, situation, fewest, w)
-            if score > best:
-                best, choice = score, cards
+            best, choice = (score, cards) if score > best else (best, choice)
     hares = hand & HARES
     while hares:
         score = _lead_score(view, lowest(hares), cost, situation, fewest, w)
-        if score > best:
-            best, choice = score, lowest(hares)
+        best, choice = (score, lowest(hares)) if score > best else (best, choice)
         hares = without_lowest(hares)
-    return choice
+    return choice, best
 
 
 @kernel
-def _answer_score(view: View, play: np.uint64, cost: int, situation: int, switches: int) -> int:
+def _answer_score(view: View, play: np.uint64, cost: int, situation: int, switches: int, w: NDArray[np.int64]) -> int:
     """Return what a play is worth beside the pass, ``cost`` being that of the whole hand."""
-    w, cards = _weights(view, switches), cards_of(play)
+    cards = cards_of(play)
     rest, value = view["hand"] & ~cards, value_of(cards)
     if rest == U0:
         return 1 << 29
@@ -232,48 +230,51 @@ def _has_play(hand: np.uint64, row: int, place: int) -> bool:
 
 
 @inlined
-def _answer(view: View, switches: int) -> np.uint64:
-    """Choose among the pass, and of each group the cheapest play that beats, that with the Jersey, and the whole group.
+def _answer(view: View, switches: int, w: NDArray[np.int64]) -> tuple[np.uint64, int]:
+    """Choose among the pass, the hares, and of each group the cheapest plays with and without Jersey and the whole.
 
-    Hares are weighed too, each by itself.
+    Returns
+    -------
+    tuple
+        The choice and its score; with no other choice than the pass the score is 0.
     """
     hand, row = view["hand"], threshold(integer(view["beat"]))
     row_with_jersey = jersey_threshold(view) if may_add_jersey(view) else row
     hares = hand & HARES_ABOVE[row]
     if hares == U0 and count_rider_plays(hand, row_with_jersey) == 0:
-        return PASS
+        return PASS, 0
     situation = situation_of(view)
     cost = hand_cost(hand, _cost_situation(situation, switches))
-    best, choice = _pass_score(view, _weights(view, switches)), PASS
+    best, choice = _pass_score(view, w), PASS
     for place in range(14):
         if row_with_jersey < row and _has_play(hand, row_with_jersey, place):
             play = cards_of_follow(hand, row_with_jersey, place) | JERSEY
-            score = _answer_score(view, play, cost, situation, switches)
+            score = _answer_score(view, play, cost, situation, switches, w)
             best, choice = (score, play) if score > best else (best, choice)
         if _has_play(hand, row, place):
             play = cards_of_follow(hand, row, place)
-            score = _answer_score(view, play, cost, situation, switches)
+            score = _answer_score(view, play, cost, situation, switches, w)
             best, choice = (score, play) if score > best else (best, choice)
             whole = _whole_group(hand, place)
             if whole != play and value_of(whole) > view["beat"]:
-                score = _answer_score(view, whole, cost, situation, switches)
+                score = _answer_score(view, whole, cost, situation, switches, w)
                 best, choice = (score, whole) if score > best else (best, choice)
     while hares:
-        score = _answer_score(view, lowest(hares), cost, situation, switches)
+        score = _answer_score(view, lowest(hares), cost, situation, switches, w)
         best, choice = (score, lowest(hares)) if score > best else (best, choice)
         hares = without_lowest(hares)
-    return choice
+    return choice, best
 
 
 @kernel
 def _nearest_to_going_out(view: View) -> int:
-    """Return the opponent with the fewest cards, the first of several."""
-    nearest = 0
-    for seat in range(integer(view["players"])):
-        if seat != view["seat"] and view["sizes"][seat] > 0:
-            is_nearer = nearest == view["seat"] or view["sizes"][nearest] == 0
-            if is_nearer or view["sizes"][seat] < view["sizes"][nearest]:
-                nearest = seat
+    """Return the opponent with the fewest cards, of several the first after the player."""
+    players = integer(view["players"])
+    nearest, fewest = 0, 99
+    for turns in range(1, players):
+        seat = (integer(view["seat"]) + turns) % players
+        if 0 < view["sizes"][seat] < fewest:
+            nearest, fewest = seat, integer(view["sizes"][seat])
     return nearest
 
 
@@ -295,7 +296,7 @@ def cards_that_cost(hand: np.uint64, count: int, situation: int) -> np.uint64:
 
 
 @kernel
-def _advise_beside_plays(view: View, switches: int, stream: Stream) -> np.uint64:
+def _advise_beside_plays(view: View, switches: int, w: NDArray[np.int64], stream: Stream) -> np.uint64:
     phase = integer(view["phase"])
     costed_as = _cost_situation(situation_of(view), switches)
     if phase == Phase.SWAP and switches & TORTOISE:
@@ -304,38 +305,54 @@ def _advise_beside_plays(view: View, switches: int, stream: Stream) -> np.uint64
         return move_of(Kind.GIVE, cards_that_cost(view["hand"], integer(view["swap_count"]), costed_as))
     if phase == Phase.REWARD:
         dearer_by = hand_cost(view["hand"] | view["reward"], costed_as) - hand_cost(view["hand"], costed_as)
-        return KEEP if dearer_by <= _weights(view, switches)[REWARD_KEPT] else FORCE
+        return KEEP if dearer_by <= w[REWARD_KEPT] else FORCE
     return decide_beside_plays(view, stream)
 
 
 @kernel
 def promise_of(view: View, move: np.uint64) -> int:
     """Return how promising the advice finds a legal move beside the others of the decision."""
-    situation = situation_of(view)
+    situation, w = situation_of(view), _weights(view, ALL_ADVICE)
     if view["phase"] == Phase.LEAD:
         cost, play = hand_cost(view["hand"], situation), cards_of(move)
         rest = view["hand"] & ~play
         if rest == U0:
             return 1 << 29
         broken = hand_cost(rest, situation) - (cost - VALUE_COST[situation, value_of(play)])
-        return _lead_score(view, play, cost, situation, _fewest_cards(view), _weights(view, ALL_ADVICE)) - broken
+        return _lead_score(view, play, cost, situation, _fewest_cards(view), w) - broken
     if view["phase"] == Phase.FOLLOW:
         if move == PASS:
-            return _pass_score(view, _weights(view, ALL_ADVICE))
-        return _answer_score(view, move, hand_cost(view["hand"], situation), situation, ALL_ADVICE)
+            return _pass_score(view, w)
+        return _answer_score(view, move, hand_cost(view["hand"], situation), situation, ALL_ADVICE, w)
     if view["phase"] == Phase.GIVE and view["hand"] != cards_of(move):
         return -hand_cost(view["hand"] & ~cards_of(move), situation)
+    if kind_of(move) in (Kind.SWAP, Kind.LEAD):  # all alike, so that the order of the table decides, from here on
+        return -((seat_of(move) - integer(view["seat"])) % integer(view["players"]))
     return 0
+
+
+@kernel
+def regret_of(view: View, move: np.uint64) -> int:
+    """Return by how much the score of a play or pass falls short of that of the advised one, 0 or more."""
+    w = _weights(view, ALL_ADVICE)
+    choice, score = _lead(view, ALL_ADVICE, w) if view["phase"] == Phase.LEAD else _answer(view, ALL_ADVICE, w)
+    return 0 if choice == move else max(0, score - promise_of(view, move))
 
 
 @inlined
 def advise(view: View, switches: int, stream: Stream) -> np.uint64:
     """Return the move by the advice of which the switches are on, see ``SWITCHES``."""
+    return weigh_advice(view, switches, _weights(view, switches), stream)
+
+
+@inlined
+def weigh_advice(view: View, switches: int, w: NDArray[np.int64], stream: Stream) -> np.uint64:
+    """Return the move by the advice of which the switches are on, with given weights of the terms."""
     if view["phase"] == Phase.LEAD:
-        return _lead(view, switches)
+        return _lead(view, switches, w)[0]
     if view["phase"] == Phase.FOLLOW:
-        return _answer(view, switches)
-    return _advise_beside_plays(view, switches, stream)
+        return _answer(view, switches, w)[0]
+    return _advise_beside_plays(view, switches, w, stream)
 
 
 @compiled_bot("advised", "follows the published advice, each piece of it a switch", SWITCHES)

@@ -15,10 +15,11 @@ import numpy as np
 from velonimo_sim._jit import kernel_as
 from velonimo_sim.errors import IllegalMoveError, is_integer_in
 from velonimo_sim.rng import Stream, next_word
+from velonimo_sim.velonimo.describe import describe_view
 from velonimo_sim.velonimo.legal import all_legal_moves
 from velonimo_sim.velonimo.moves import Move, parse_move
 from velonimo_sim.velonimo.policies.base import POLICY, Scratch
-from velonimo_sim.velonimo.view import View, describe_view
+from velonimo_sim.velonimo.view import View
 
 NO_MOVE = np.uint64(2**64 - 1)
 """The word that asks: it is no move."""

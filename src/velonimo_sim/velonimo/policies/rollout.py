@@ -15,13 +15,14 @@ from velonimo_sim.bits import integer
 from velonimo_sim.rng import STREAM, Stream, next_word
 from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise
 from velonimo_sim.velonimo.policies.base import Scratch
+from velonimo_sim.velonimo.policies.inference import BELIEF, Belief, believe, imagine
 from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.policies.search import (
     BACKUP,
+    WEIGH,
     WIDTH,
     N,
     deadline_of,
-    imagine,
     list_candidates,
     most_worth,
     play_out,
@@ -71,6 +72,7 @@ def _try_all(
     actions: NDArray[np.uint64],
     scores: NDArray[np.float64],
     n: int,
+    belief: Belief,
     states: NDArray[np.void],
     chances: NDArray[np.void],
     scratch: Scratch,
@@ -78,7 +80,10 @@ def _try_all(
 ) -> None:
     """Try all candidates left in the same imagined hands with the same chance, and add to their scores."""
     seat, backup = integer(view["seat"]), integer(scratch["parameters"][BACKUP])
-    imagine(states[0], states[1], view, scratch, stream)
+    if scratch["truth"]["view"]["players"] > 0:
+        states[0] = scratch["truth"]
+    else:
+        imagine(states[0], belief, view, integer(scratch["parameters"][WEIGH]), stream)
     luck = next_word(stream)
     for k in range(n):
         states[1] = states[0]
@@ -95,6 +100,8 @@ def best_by_halving(view: View, actions: NDArray[np.uint64], n: int, scratch: Sc
     states, chances, scores = np.empty(2, STATE), np.empty(1, STREAM), np.zeros(n)
     most = most_worth(view, integer(scratch["parameters"][BACKUP]))
     deadline = deadline_of(scratch)
+    beliefs = np.empty(1, BELIEF)
+    believe(beliefs[0], view, integer(scratch["parameters"][WEIGH]), stream)
     began = monotonic_ns() if deadline else 0
     rounds = _rounds(n)
     for round_ in range(rounds):
@@ -102,7 +109,7 @@ def best_by_halving(view: View, actions: NDArray[np.uint64], n: int, scratch: Sc
         tried = 0
         round_ends = began + (deadline - began) * (round_ + 1) // rounds
         while tried == 0 or (monotonic_ns() < round_ends if deadline else tried < hands):
-            _try_all(view, actions, scores, n, states, chances, scratch, stream)
+            _try_all(view, actions, scores, n, beliefs[0], states, chances, scratch, stream)
             tried += 1
             if n == 2 and deadline == 0 and _is_settled(scores, n, hands - tried, most):
                 break

@@ -1,4 +1,4 @@
-"""What the searching bots share: parameters, candidates, imagined hands, playouts, the worth of the end of a col."""
+"""What the searching bots share: parameters, candidates, playouts, the worth of the end of a col."""
 
 import math
 from dataclasses import replace
@@ -10,9 +10,8 @@ from velonimo_sim._clock import monotonic_ns
 from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import U0, U1, byte, integer, shift_left
 from velonimo_sim.rng import Stream, below
-from velonimo_sim.velonimo.determinize import determinize_into
 from velonimo_sim.velonimo.legal import legal_moves
-from velonimo_sim.velonimo.moves import PASS, cards_of
+from velonimo_sim.velonimo.moves import cards_of
 from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise, promise_of
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.greedy import greedy
@@ -32,16 +31,14 @@ _PARAMETERS = (
     Parameter("epsilon", float, 0.0, (0.0, 1.0), "share of uniform moves in playouts"),
     Parameter("backup", BACKUPS, "win", help="points of the col, their difference to the others', chance to win"),
     Parameter("width", int, 8, (2, 4096), "the most candidates, the most promising by the advice"),
-    Parameter("weigh", bool, True, help="prefer imagined hands that explain who passed"),
+    Parameter(
+        "weigh", int, 20, (0, 1000), "exchanges tried from one imagined hand to the next, to explain moves; 0: none"
+    ),
 )
 N, MS, PLAYOUT, EPSILON, BACKUP, WIDTH, WEIGH = range(len(_PARAMETERS))
 RANDOM, GREEDY, ADVISED = range(len(PLAYOUTS))
 POINTS, DIFFERENCE, WIN = range(len(BACKUPS))
 
-_TRIES = 10
-"""How often hands are imagined anew that do not explain who passed."""
-_UNEXPLAINED = 5
-"""One in so many passes is believed to be for another reason than the advice."""
 _SPREAD = 0.8
 """How far totals spread, per root of the sum of squares of the col values to come; fitted to games of ``advised``."""
 
@@ -138,42 +135,6 @@ def _put_best_first(actions: NDArray[np.uint64], promises: NDArray[np.int64], n:
                 best = k
         actions[i], actions[best] = actions[best], actions[i]
         promises[i], promises[best] = promises[best], promises[i]
-
-
-# Imagined hands.
-
-
-@kernel
-def imagine(state: State, witness: State, view: View, scratch: Scratch, stream: Stream) -> None:
-    """Fill ``state`` with hidden cards that the view leaves possible and, if asked, that explain who passed.
-
-    Hands in which somebody passed who had better not, by the advice, are thrown back, all but a few; ``witness`` is
-    overwritten.
-    """
-    determinize_into(state, view, stream)
-    if scratch["parameters"][WEIGH] == 0.0 or view["phase"] != Phase.FOLLOW:
-        return
-    for _ in range(_TRIES):
-        is_likely = True
-        for seat in range(integer(view["players"])):
-            has_passed = seat != view["seat"] and view["passed_on"][seat] > 0 and view["sizes"][seat] > 0
-            if has_passed and not _explains_pass(state, witness, seat, stream) and below(stream, _UNEXPLAINED) > 0:
-                is_likely = False
-        if is_likely:
-            return
-        determinize_into(state, view, stream)
-
-
-@kernel
-def _explains_pass(state: State, witness: State, seat: int, stream: Stream) -> bool:
-    """Whether the advice would have let a seat pass with its imagined hand."""
-    witness["view"] = state["view"]
-    view = witness["view"]
-    view["seat"] = seat
-    view["hand"] = state["hands"][seat]
-    view["beat"] = state["view"]["passed_on"][seat]
-    view["phase"] = Phase.FOLLOW
-    return bool(advise(view, ALL_ADVICE, stream) == PASS)
 
 
 # Playouts.
