@@ -25,8 +25,10 @@ BUILT_IN = {
     "greedy": "greedy:greedy",
     "hold-hares": "hold_hares:hold_hares",
     "advised": "advised:advised",
+    "exact": "exact:exact",
     "rollout": "rollout:rollout",
     "ismcts": "ismcts:ismcts",
+    "champion": "champion:champion",
     "cheater": "cheater:cheater",
 }
 """Every bot of the house: its name, the file of this folder and the function in it."""

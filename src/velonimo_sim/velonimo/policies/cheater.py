@@ -2,19 +2,15 @@
 
 import numpy as np
 
-from velonimo_sim.bits import integer
 from velonimo_sim.rng import Stream
-from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.policy import compiled_bot
-from velonimo_sim.velonimo.policies.rollout import best_by_halving
-from velonimo_sim.velonimo.policies.search import WIDTH, list_candidates, search_parameters
+from velonimo_sim.velonimo.policies.rollout import search_flat
+from velonimo_sim.velonimo.policies.search import search_parameters
 from velonimo_sim.velonimo.view import View
 
 
 @compiled_bot("cheater", "rollout with all hands on the table", search_parameters(epsilon=0.05), sees_all=True)
 def cheater(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Choose the candidate that does best in playouts from the state as it is."""
-    actions = scratch["moves"]
-    n = list_candidates(view, actions, advise(view, ALL_ADVICE, stream), integer(scratch["parameters"][WIDTH]))
-    return best_by_halving(view, actions, n, scratch, stream)
+    return search_flat(view, scratch, stream)

@@ -69,7 +69,7 @@ def believe(belief: Belief, view: View, steps: int, stream: Stream) -> None:
     belief["unseen"] = unseen_cards(view)
     determinize_into(belief["state"], view, stream)
     for seat in range(integer(view["players"])):
-        belief["likelihoods"][seat] = _likelihood(belief, seat, belief["state"]["hands"][seat])
+        belief["likelihoods"][seat] = _likelihood(belief, seat, belief["state"]["hands"][seat], -math.inf)
     belief["likelihoods"][_ASIDE] = 0.0
     if belief["n"] > 0:
         _walk(belief, _FIRST_STEPS, stream)
@@ -168,15 +168,19 @@ def _look_back(evidence: NDArray[np.void], n: int, view: View) -> None:
 
 
 @kernel
-def _likelihood(belief: Belief, seat: int, hand: np.uint64) -> float:
-    """Return the logarithm of the likelihood of what a seat did if this is its hand now."""
-    total = 0.0
-    for i in range(integer(belief["n"])):
+def _likelihood(belief: Belief, seat: int, hand: np.uint64, least: float) -> float:
+    """Return the logarithm of the likelihood of what a seat did if this is its hand now.
+
+    Every move makes it less, so that the count ends, with what it has come to, when it has fallen below ``least``.
+    """
+    total, i = 0.0, integer(belief["n"]) - 1
+    while i >= 0 and total >= least:
         piece = belief["evidence"][i]
         if piece["author"] == seat:
             piece["view"]["hand"] = hand | piece["later"]
             regret = regret_of(piece["view"], piece["move"])
             total += piece["trust"] * max(_LEAST_LIKELY, -regret / _TEMPERATURE)
+        i -= 1
     return total
 
 
@@ -194,14 +198,18 @@ def _walk(belief: Belief, steps: int, stream: Stream) -> None:
     for _ in range(steps):
         one, two = nth(unseen, below(stream, size)), nth(unseen, below(stream, size))
         a, b = _holder(belief["state"], one), _holder(belief["state"], two)
-        if a != b:
-            at_a, at_b = _likelihood_with(belief, a, one, two), _likelihood_with(belief, b, two, one)
-            change = at_a + at_b - belief["likelihoods"][a] - belief["likelihoods"][b]
-            if change >= 0.0 or below(stream, 1 << 30) < math.exp(change) * (1 << 30):
-                _replace(belief["state"], a, one, two)
-                _replace(belief["state"], b, two, one)
-                belief["likelihoods"][a] = at_a
-                belief["likelihoods"][b] = at_b
+        if a == b:
+            continue
+        least = belief["likelihoods"][a] + belief["likelihoods"][b] + math.log((1 + below(stream, 1 << 30)) / (1 << 30))
+        at_a = _likelihood_with(belief, a, one, two, least)
+        if at_a < least:
+            continue
+        at_b = _likelihood_with(belief, b, two, one, least - at_a)
+        if at_a + at_b >= least:
+            _replace(belief["state"], a, one, two)
+            _replace(belief["state"], b, two, one)
+            belief["likelihoods"][a] = at_a
+            belief["likelihoods"][b] = at_b
 
 
 @inlined
@@ -213,11 +221,11 @@ def _holder(state: State, card: np.uint64) -> int:
 
 
 @inlined
-def _likelihood_with(belief: Belief, place: int, old: np.uint64, new: np.uint64) -> float:
+def _likelihood_with(belief: Belief, place: int, old: np.uint64, new: np.uint64, least: float) -> float:
     """Return the likelihood of what a seat did if it holds one card instead of another; 0 for no seat."""
     if place == _ASIDE:
         return 0.0
-    return _likelihood(belief, place, (belief["state"]["hands"][place] & ~old) | new)
+    return _likelihood(belief, place, (belief["state"]["hands"][place] & ~old) | new, least)
 
 
 @inlined

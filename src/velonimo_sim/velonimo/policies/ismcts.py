@@ -25,9 +25,11 @@ from velonimo_sim.velonimo.policies.parameter import Parameter
 from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.policies.search import (
     BACKUP,
+    ENDINGS,
     WEIGH,
     N,
     deadline_of,
+    exact_ending,
     list_candidates,
     most_worth,
     play_out,
@@ -41,7 +43,7 @@ from velonimo_sim.velonimo.view import Phase, View
 
 _PARAMETERS = (
     *search_parameters(),
-    Parameter("explore", float, 0.2, (0.0, 10.0), "weight of what was seldom tried, as a share of what is at stake"),
+    Parameter("explore", float, 0.5, (0.0, 10.0), "weight of what was seldom tried, as a share of what is at stake"),
     Parameter("rivals", ("advised", "tree"), "advised", help="who decides for the others within the tree"),
 )
 EXPLORE, RIVALS = len(_PARAMETERS) - 2, len(_PARAMETERS) - 1
@@ -207,7 +209,11 @@ def _most_taken(memory: NDArray[np.uint64], node: int) -> np.uint64:
     "ismcts", "Information Set Monte Carlo tree search in likely hands, with a tree that is kept", _PARAMETERS
 )
 def ismcts(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
-    """Search the tree from the view and choose the move taken most often."""
+    """Choose the exact move where it is known, or else the one that the search takes most often."""
+    if scratch["parameters"][ENDINGS]:
+        move = exact_ending(view, stream)
+        if move:
+            return move
     advised = advise(view, ALL_ADVICE, stream)
     if list_candidates(view, scratch["moves"], advised, _WIDTH) == 1:
         return advised

@@ -13,17 +13,14 @@ from velonimo_sim._clock import monotonic_ns
 from velonimo_sim._jit import kernel
 from velonimo_sim.bits import integer
 from velonimo_sim.rng import STREAM, Stream, next_word
-from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.inference import BELIEF, Belief, believe, imagine
 from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.policies.search import (
     BACKUP,
     WEIGH,
-    WIDTH,
     N,
     deadline_of,
-    list_candidates,
     most_worth,
     play_out,
     search_parameters,
@@ -95,7 +92,7 @@ def _try_all(
 
 
 @kernel
-def best_by_halving(view: View, actions: NDArray[np.uint64], n: int, scratch: Scratch, stream: Stream) -> np.uint64:
+def _best_by_halving(view: View, actions: NDArray[np.uint64], n: int, scratch: Scratch, stream: Stream) -> np.uint64:
     """Return the best of the first ``n`` actions, which are reordered, by sequential halving."""
     states, chances, scores = np.empty(2, STATE), np.empty(1, STREAM), np.zeros(n)
     most = most_worth(view, integer(scratch["parameters"][BACKUP]))
@@ -123,6 +120,4 @@ def best_by_halving(view: View, actions: NDArray[np.uint64], n: int, scratch: Sc
 )
 def rollout(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Choose the candidate that does best in playouts."""
-    actions = scratch["moves"]
-    n = list_candidates(view, actions, advise(view, ALL_ADVICE, stream), integer(scratch["parameters"][WIDTH]))
-    return best_by_halving(view, actions, n, scratch, stream)
+    return search_flat(view, scratch, stream)

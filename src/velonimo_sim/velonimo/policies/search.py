@@ -10,6 +10,7 @@ from velonimo_sim._clock import monotonic_ns
 from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import U0, U1, byte, integer, shift_left
 from velonimo_sim.rng import Stream, below
+from velonimo_sim.velonimo.exact import ENTRY, MEMORY, exact_move, is_known
 from velonimo_sim.velonimo.legal import legal_moves
 from velonimo_sim.velonimo.moves import cards_of
 from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise, promise_of
@@ -34,11 +35,14 @@ _PARAMETERS = (
     Parameter(
         "weigh", int, 20, (0, 1000), "exchanges tried from one imagined hand to the next, to explain moves; 0: none"
     ),
+    Parameter("endings", bool, True, help="solve the end of the col exactly when all hands are known"),
 )
-N, MS, PLAYOUT, EPSILON, BACKUP, WIDTH, WEIGH = range(len(_PARAMETERS))
+N, MS, PLAYOUT, EPSILON, BACKUP, WIDTH, WEIGH, ENDINGS = range(len(_PARAMETERS))
 RANDOM, GREEDY, ADVISED = range(len(PLAYOUTS))
 POINTS, DIFFERENCE, WIN = range(len(BACKUPS))
 
+_ENDING_LIMIT = 4_000
+"""The most choices to look into for an exact solution, about two milliseconds."""
 _SPREAD = 0.8
 """How far totals spread, per root of the sum of squares of the col values to come; fitted to games of ``advised``."""
 
@@ -53,6 +57,19 @@ def deadline_of(scratch: Scratch) -> int:
     """Return the time of the clock at which a decision that begins now has to end; 0 if playouts are counted."""
     milliseconds = scratch["parameters"][MS]
     return monotonic_ns() + integer(milliseconds * 1e6) if milliseconds > 0 else 0
+
+
+@kernel
+def exact_ending(view: View, stream: Stream) -> np.uint64:
+    """Return the best move where all hands are known and few cards are left; else 0."""
+    if not is_known(view):
+        return U0
+    return _solve(view, np.empty(1, MEMORY), np.zeros(1 << 12, ENTRY), stream)
+
+
+@kernel
+def _solve(view: View, memories: NDArray[np.void], table: NDArray[np.void], stream: Stream) -> np.uint64:
+    return exact_move(view, memories[0], table, _ENDING_LIMIT, stream)
 
 
 # Candidates.

@@ -1,0 +1,17 @@
+"""The bot ``exact``: solves the end of a col when all hands are known, and follows the advice until then."""
+
+import numpy as np
+
+from velonimo_sim.rng import Stream
+from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise
+from velonimo_sim.velonimo.policies.base import Scratch
+from velonimo_sim.velonimo.policies.policy import compiled_bot
+from velonimo_sim.velonimo.policies.search import exact_ending
+from velonimo_sim.velonimo.view import View
+
+
+@compiled_bot("exact", "as advised, and solves the end of a col when all hands are known")
+def exact(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
+    """Return the exact move or else the advised one."""
+    move = exact_ending(view, stream)
+    return move if move else advise(view, ALL_ADVICE, stream)
