@@ -115,6 +115,18 @@ def _best_by_halving(view: View, actions: NDArray[np.uint64], n: int, scratch: S
     return np.uint64(actions[0])
 
 
+@kernel
+def search_flat(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
+    """Return the exact move where it is known, or else the candidate that does best in playouts."""
+    if scratch["parameters"][ENDINGS]:
+        move = exact_ending(view, stream)
+        if move:
+            return move
+    actions = scratch["moves"]
+    n = list_candidates(view, actions, advise(view, ALL_ADVICE, stream), integer(scratch["parameters"][WIDTH]))
+    return _best_by_halving(view, actions, n, scratch, stream)
+
+
 @compiled_bot(
     "rollout", "flat Monte Carlo: playouts of the most promising moves in imagined hands", search_parameters()
 )
