@@ -5,15 +5,29 @@ Which search with which budget that is was measured, see ``experiments/010-ladde
 
 import numpy as np
 
+from velonimo_sim._jit import kernel
+from velonimo_sim.bits import integer
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.policies.rollout import search_flat
-from velonimo_sim.velonimo.policies.search import search_parameters
+from velonimo_sim.velonimo.policies.search import N, search_parameters
 from velonimo_sim.velonimo.view import View
 
+_LONGEST_BUDGET = 5
+"""The most that the budget grows as hands get shorter."""
 
-@compiled_bot("champion", "the strongest that decides within 20 ms", search_parameters(n=2000, weigh=8))
+
+@kernel
+def _budget(view: View, playouts: int) -> int:
+    """Return how many playouts take as long as so many from full hands."""
+    full, cards = integer(view["rules"]["hand_size"]) * integer(view["players"]), 0
+    for seat in range(integer(view["players"])):
+        cards += integer(view["sizes"][seat])
+    return min(_LONGEST_BUDGET * playouts, playouts * full // cards)
+
+
+@compiled_bot("champion", "the strongest that decides within 20 ms", search_parameters(n=1000, weigh=8))
 def champion(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
-    """Choose the candidate that does best in playouts."""
-    return search_flat(view, scratch, stream)
+    """Choose the candidate that does best in playouts, of which there are more the shorter they are."""
+    return search_flat(view, _budget(view, integer(scratch["parameters"][N])), scratch, stream)

@@ -97,7 +97,9 @@ def _try_all(
 
 
 @kernel
-def _best_by_halving(view: View, actions: NDArray[np.uint64], n: int, scratch: Scratch, stream: Stream) -> np.uint64:
+def _best_by_halving(
+    view: View, actions: NDArray[np.uint64], n: int, budget: int, scratch: Scratch, stream: Stream
+) -> np.uint64:
     """Return the best of the first ``n`` actions, which are reordered, by sequential halving."""
     states, chances, scores = np.empty(2, STATE), np.empty(1, STREAM), np.zeros(n)
     most = most_worth(view, integer(scratch["parameters"][BACKUP]))
@@ -107,7 +109,7 @@ def _best_by_halving(view: View, actions: NDArray[np.uint64], n: int, scratch: S
     began = monotonic_ns() if deadline else 0
     rounds = _rounds(n)
     for round_ in range(rounds):
-        hands = max(1, integer(scratch["parameters"][N]) // (rounds * n))
+        hands = max(1, budget // (rounds * n))
         tried = 0
         round_ends = began + (deadline - began) * (round_ + 1) // rounds
         while tried == 0 or (monotonic_ns() < round_ends if deadline else tried < hands):
@@ -121,15 +123,15 @@ def _best_by_halving(view: View, actions: NDArray[np.uint64], n: int, scratch: S
 
 
 @kernel
-def search_flat(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
-    """Return the exact move where it is known, or else the candidate that does best in playouts."""
+def search_flat(view: View, budget: int, scratch: Scratch, stream: Stream) -> np.uint64:
+    """Return the exact move where it is known, or else the candidate that does best in ``budget`` playouts."""
     if scratch["parameters"][ENDINGS]:
         move = exact_ending(view, stream)
         if move:
             return move
     actions = scratch["moves"]
     n = list_candidates(view, actions, advise(view, ALL_ADVICE, stream), integer(scratch["parameters"][WIDTH]))
-    return _best_by_halving(view, actions, n, scratch, stream)
+    return _best_by_halving(view, actions, n, budget, scratch, stream)
 
 
 @compiled_bot(
@@ -137,4 +139,4 @@ def search_flat(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
 )
 def rollout(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Choose the candidate that does best in playouts."""
-    return search_flat(view, scratch, stream)
+    return search_flat(view, integer(scratch["parameters"][N]), scratch, stream)
