@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from hypothesis import settings
 
+from velonimo_sim._jit import INTERPRETED
 from velonimo_sim.rng import BOT, CHANCE, new_stream
 from velonimo_sim.velonimo.moves import parse_move
-from velonimo_sim.velonimo.policies import parse_bot
+from velonimo_sim.velonimo.policies import BUILT_IN, Bot, parse_bot
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.state import State, clone, new_state, validate
 from velonimo_sim.velonimo.step import apply, deal, lay_out_col
@@ -53,3 +54,17 @@ def position(
         apply(state, parse_move(move), new_stream(0), taken.split() if move.startswith("swap") else None)
     assert validate(state) == []
     return state
+
+
+SEARCHING = ("rollout", "ismcts", "champion", "cheater")
+QUICK = "n=1,playout=greedy,width=2,weigh=0,endings=off" if INTERPRETED else "n=8,weigh=2"
+
+
+def quick_bots() -> list[Bot]:
+    """Return every bot of the house, those that search with few playouts."""
+    return [parse_bot(f"{name}:{QUICK}" if name in SEARCHING else name) for name in BUILT_IN]
+
+
+def thinks(bot: Bot) -> bool:
+    """Whether a bot takes much longer for a decision than those that follow rules."""
+    return bot.policy.name in (*SEARCHING, "exact")

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conftest import quick_bots
 from velonimo_sim import Move, UsageError, check_bot, compiled_bot
 from velonimo_sim.check_bot import Flaw, Report, positions_of_games
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.moves import KEEP
-from velonimo_sim.velonimo.policies import BUILT_IN, parse_bot
+from velonimo_sim.velonimo.policies import Bot
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.greedy import greedy
 from velonimo_sim.velonimo.policies.uniform import uniform
@@ -64,14 +65,13 @@ def test_positions_are_those_of_their_seed() -> None:
 
 # Sound bots.
 
-FEW = {"rollout": "rollout:n=2"}
 
-
-@pytest.mark.parametrize("name", BUILT_IN)
-def test_every_bot_of_the_house_passes(name: str) -> None:
-    report = check_bot.check_bot(FEW.get(name, name), POSITIONS)
+@pytest.mark.parametrize("bot", quick_bots(), ids=lambda bot: bot.policy.name)
+def test_every_bot_of_the_house_passes(bot: Bot) -> None:
+    report = check_bot.check_bot(bot.text, POSITIONS)
     flaws = [finding.flaw for finding in report.findings]
-    assert flaws == ([Flaw.PEEKS] if parse_bot(name).sees_all else [])
+    assert flaws == ([Flaw.PEEKS] if bot.sees_all else [])
+    assert bot.sees_all == (bot.name == "cheater")
     assert 0 < report.mean_ms <= report.worst_ms
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import position, states_of_game
+from conftest import position, quick_bots, states_of_game, thinks
 from velonimo_sim._jit import INTERPRETED
 from velonimo_sim.errors import UsageError
 from velonimo_sim.rng import Stream, new_stream
@@ -457,25 +457,19 @@ def test_rollout_with_one_playout_tries_every_action() -> None:
 # All bots.
 
 
-def every_bot() -> list[Bot]:
-    """Return every registered bot, with few playouts where there are any."""
-    few = {"rollout": f"rollout:n={1 if INTERPRETED else 8}"}
-    return [parse_bot(few.get(name, name)) for name in BUILT_IN]
-
-
 def some_states(bot: Bot) -> list[State]:
     """Return states of all phases: all there are, or few for a bot that thinks."""
-    if bot.policy.name != "rollout":
+    if not thinks(bot):
         return states()
     examples = []
     for phase in list(Phase)[: Phase.COL_OVER]:
         found = [state for state in states() if state["view"]["phase"] == phase]
-        n = min(len(found), 5 if INTERPRETED else 300)
+        n = min(len(found), 2 if INTERPRETED else 60)
         examples += found[:: len(found) // n][:n]
     return examples
 
 
-ALL_BOTS = pytest.mark.parametrize("bot", every_bot(), ids=lambda bot: bot.policy.name)
+ALL_BOTS = pytest.mark.parametrize("bot", quick_bots(), ids=lambda bot: bot.policy.name)
 
 
 def test_states_are_thousands_of_every_phase() -> None:
@@ -496,7 +490,7 @@ def test_bot_is_legal_in_random_states(bot: Bot) -> None:
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_bot_is_legal_in_its_own_games(bot: Bot, players: int) -> None:
     rules = RuleSet(tortoise_swap="optional", hand_size=4 if INTERPRETED else 11, col_values=(1, 2))
-    games = 1 if INTERPRETED or bot.policy.name == "rollout" else 20
+    games = 1 if INTERPRETED else 3 if thinks(bot) else 20
     for seed in range(games):
         assert sum(1 for _ in states_of_game(players, seed, rules, bot.text)) > players
 
@@ -512,18 +506,18 @@ def test_bot_with_more_gifts_than_memory_for_moves(bot: Bot) -> None:
 
 @ALL_BOTS
 def test_same_view_and_stream_same_move(bot: Bot) -> None:
-    """Nothing else counts: not the memory of the view, not what the bot left in its scratch before."""
+    """Nothing else counts in a new game: not the memory of the view, not what was left in the scratch before."""
     used = bot.scratch()
-    for i, state in enumerate(some_states(bot)[:: 1 if bot.policy.name == "rollout" else 5]):
+    for i, state in enumerate(some_states(bot)[:: 1 if thinks(bot) else 5]):
         view, stream, again = state["view"], new_stream(i), new_stream(i)
-        used["moves"][:] = 0xDEAD_BEEF
+        used["moves"][:], used["memory"][:], used["used"] = 0xDEAD_BEEF, 0xDEAD_BEEF, 0
         assert choose(bot, view, stream) == int(bot.policy.function(clone(view), used, again))
         assert stream == again
 
 
 @ALL_BOTS
 def test_bot_changes_nothing_but_its_stream_and_scratch(bot: Bot) -> None:
-    for i, state in enumerate(some_states(bot)[:: 1 if bot.policy.name == "rollout" else 5]):
+    for i, state in enumerate(some_states(bot)[:: 1 if thinks(bot) else 5]):
         before, scratch = state.tobytes(), bot.scratch()
         parameters = scratch["parameters"].tolist()
         bot.policy.function(state["view"], scratch, new_stream(i))
@@ -546,8 +540,8 @@ def test_text_names_the_settings_that_differ_from_the_defaults(n: int) -> None:
     bot = parse_bot(f"rollout:n={n}")
     assert bot.text == ("rollout" if n == 200 else f"rollout:n={n}")
     assert parse_bot(bot.text) == bot
-    assert bot.settings == {"n": n}
-    assert bot.scratch()["parameters"].tolist() == [n] + [0] * 15
+    assert bot.settings == parse_bot("rollout").settings | {"n": n}
+    assert bot.scratch()["parameters"][0] == n
 
 
 def test_registry_is_by_name_and_tells_what_a_bot_is() -> None:
@@ -561,6 +555,7 @@ def test_registry_is_by_name_and_tells_what_a_bot_is() -> None:
 
 
 KNOWN = ", ".join(BUILT_IN)
+PARAMETERS = ", ".join(parse_bot("rollout").settings)
 VALUE_ALLOWED = "allowed is an integer 1-1000000"
 
 
@@ -573,10 +568,10 @@ VALUE_ALLOWED = "allowed is an integer 1-1000000"
         ("xyz", f"unknown bot 'xyz': there are {KNOWN}"),
         ("", f"unknown bot '': there are {KNOWN}"),
         ("Greedy ", f"unknown bot 'Greedy ': there are {KNOWN}; did you mean 'greedy'?"),
-        ("rollout:nn=5", "unknown parameter of bot rollout 'nn': there are n; did you mean 'n'?"),
-        ("rollout:budget=5", "unknown parameter of bot rollout 'budget': there are n"),
-        ("rollout:n=5,", "unknown parameter of bot rollout '': there are n"),
-        ("rollout:n=5,m=6", "unknown parameter of bot rollout 'm': there are n"),
+        ("rollout:nn=5", f"unknown parameter of bot rollout 'nn': there are {PARAMETERS}; did you mean 'n'?"),
+        ("rollout:budget=5", f"unknown parameter of bot rollout 'budget': there are {PARAMETERS}"),
+        ("rollout:n=5,", f"unknown parameter of bot rollout '': there are {PARAMETERS}"),
+        ("rollout:n=5,m=6", f"unknown parameter of bot rollout 'm': there are {PARAMETERS}; did you mean 'ms'?"),
         ("rollout:n=0", f"bot rollout:n=0: {VALUE_ALLOWED}"),
         ("rollout:n=-5", f"bot rollout:n=-5: {VALUE_ALLOWED}"),
         ("rollout:n=1000001", f"bot rollout:n=1000001: {VALUE_ALLOWED}"),

@@ -277,16 +277,16 @@ def test_flipped_byte_at_every_position() -> None:
     assert equal(from_bytes(bytes(data)), in_phase(Phase.FOLLOW))
 
 
-@pytest.mark.parametrize("versions", [(0, 1), (2, 1), (1, 0), (1, 2), (256, 1)])
+@pytest.mark.parametrize("versions", [(1, 1), (3, 1), (2, 0), (2, 2), (512, 1)])
 def test_bytes_of_another_version(versions: tuple[int, int]) -> None:
-    assert (STATE_VERSION, RULES_VERSION) == (1, 1)
+    assert (STATE_VERSION, RULES_VERSION) == (2, 1)
     payload = in_phase(Phase.LEAD).tobytes()
     data = HEADER.pack(b"VELO", *versions, zlib.crc32(payload)) + payload
     with pytest.raises(CorruptDataError) as caught:
         from_bytes(data)
     assert str(caught.value) == (
         f"the state was saved as version {versions[0]} under rules version {versions[1]}; "
-        "this is version 1 under rules version 1"
+        "this is version 2 under rules version 1"
     )
 
 
@@ -329,7 +329,7 @@ def test_text_nested_too_deep(text: str) -> None:
 
 
 @pytest.mark.parametrize("field", ["velonimo_state", "rules_version"])
-@pytest.mark.parametrize("version", [0, 2, -1, "1", None, [1], 1.5, True, 1.0])
+@pytest.mark.parametrize("version", [0, 3, -1, "2", None, [2], 2.5, True, 2.0])
 def test_json_of_another_version(field: str, version: Any) -> None:
     content = json.loads(to_json(in_phase(Phase.LEAD)))
     content[field] = version
@@ -692,7 +692,10 @@ FAULTS: list[tuple[Phase, int, Edit, str]] = [
     (Phase.LEAD, 3, set_place("view.known", 0, 1), "the view is not that of the seat to act"),
     (Phase.COL_OVER, 3, set_field("hand", 1), "the view is not that of the seat to act"),
     (Phase.COL_OVER, 3, set_field("seat", 0), "the view is not that of the seat to act"),
-    (Phase.LEAD, 3, set_field("unused", 1), "unused 1: allowed is 0-0"),
+    (Phase.LEAD, 3, set_field("logged", 121), "logged 121: allowed is 0-120"),
+    (Phase.FOLLOW, 3, set_field("logged", 0), "the log is longer than it says"),
+    (Phase.LEAD, 3, set_place("view.log", 119, 1), "the log is longer than it says"),
+    (Phase.FOLLOW, 3, set_place("view.log", 0, 3 << 59), "the log names a seat that is not at the table"),
     (Phase.LEAD, 3, set_field("rules.unused", 1), "rules: a field beyond the options is not 0"),
     (Phase.LEAD, 3, set_place("view.sizes", 4, 1), "sizes: is not 0 beyond the seats"),
     (Phase.LEAD, 3, set_place("view.points", 3, 1), "points: is not 0 beyond the seats"),

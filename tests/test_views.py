@@ -7,14 +7,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from conftest import states_of_game
+from conftest import quick_bots, states_of_game, thinks
 from velonimo_sim._jit import INTERPRETED
 from velonimo_sim.rng import new_stream
 from velonimo_sim.velonimo.cards import DROMEDARIES
 from velonimo_sim.velonimo.determinize import determinize
 from velonimo_sim.velonimo.legal import legal_moves
 from velonimo_sim.velonimo.moves import DECLINE, Kind, cards_of, kind_of, seat_of
-from velonimo_sim.velonimo.policies import BUILT_IN, Bot, parse_bot
+from velonimo_sim.velonimo.policies import Bot
 from velonimo_sim.velonimo.rules import RULES, RuleSet
 from velonimo_sim.velonimo.state import STATE, State, clone, equal, show_turn, validate, view_of
 from velonimo_sim.velonimo.step import apply
@@ -47,6 +47,8 @@ PUBLIC = {
     "swap_count",
     "swap_victim",
     "pile_size",
+    "logged",
+    "log",
 }
 """Fields of a view that everybody may read (V28)."""
 OWN = {"seat", "hand", "known"}
@@ -70,12 +72,6 @@ STATES = st.deferred(lambda: st.integers(0, len(states()) - 1)).map(lambda index
 SEEDS = st.integers(0, 10**6)
 
 
-def bots() -> list[Bot]:
-    """Return every registered bot, with few playouts where there are any."""
-    few = {"rollout": f"rollout:n={1 if INTERPRETED else 8}"}
-    return [parse_bot(few.get(name, name)) for name in BUILT_IN]
-
-
 def with_other_hidden_cards(state: State, seat: int, seed: int) -> State:
     """Return the state with all that a seat cannot see drawn anew: hands, pile, and what others know."""
     imagined = determinize(view_of(state, seat), new_stream(seed))
@@ -95,6 +91,13 @@ def choice(bot: Bot, view: View, seed: int) -> int:
     return int(bot.policy.function(view, bot.scratch(), new_stream(seed, 1)))
 
 
+def few_or_many(bot: Bot, interpreted: int) -> int:
+    """Return how many states of each phase a bot is asked about."""
+    if INTERPRETED:
+        return 1 if thinks(bot) else interpreted
+    return 15 if thinks(bot) else 50
+
+
 def of_every_phase(n: int) -> list[State]:
     """Return at most ``n`` states of each phase in which somebody acts."""
     examples = []
@@ -107,15 +110,15 @@ def of_every_phase(n: int) -> list[State]:
 
 def test_view_has_no_field_for_hidden_cards() -> None:
     """Every field of a view is public or the seat's own; a new one has to be judged and written down here."""
-    assert set(VIEW.names) == PUBLIC | OWN | {"unused"}
+    assert set(VIEW.names) == PUBLIC | OWN
     assert "hands" not in VIEW.names
     assert "pile" not in VIEW.names
 
 
 def test_cards_stand_only_in_five_fields_of_a_view() -> None:
-    """What is wide enough for a hand: own cards, known cards, cards played, the reward."""
+    """What is wide enough for a hand: own cards, known cards, cards played, the reward, and moves of the log."""
     words = [name for name in VIEW.names if VIEW.fields[name][0].base == np.uint64]
-    assert words == ["hand", "known", "played", "reward"]
+    assert words == ["hand", "known", "played", "reward", "log"]
     assert not any(RULES.fields[name][0].base == np.uint64 for name in RULES.names)
 
 
@@ -149,17 +152,17 @@ def test_legal_moves_do_not_depend_on_hidden_cards(state: State, seed: int) -> N
     assert listed(other["view"]) == listed(state["view"])
 
 
-@pytest.mark.parametrize("bot", bots(), ids=lambda bot: bot.policy.name)
+@pytest.mark.parametrize("bot", quick_bots(), ids=lambda bot: bot.policy.name)
 def test_bots_do_not_depend_on_hidden_cards(bot: Bot) -> None:
     """The bot is handed the view where it lies, with the hidden cards right behind it."""
-    for i, state in enumerate(of_every_phase(5 if INTERPRETED else 50)):
+    for i, state in enumerate(of_every_phase(few_or_many(bot, 5))):
         other = with_other_hidden_cards(state, int(state["view"]["turn"]), i)
         assert choice(bot, other["view"], i) == choice(bot, state["view"], i)
 
 
-@pytest.mark.parametrize("bot", bots(), ids=lambda bot: bot.policy.name)
+@pytest.mark.parametrize("bot", quick_bots(), ids=lambda bot: bot.policy.name)
 def test_bots_leave_the_state_as_it_is(bot: Bot) -> None:
-    for i, state in enumerate(of_every_phase(3 if INTERPRETED else 50)):
+    for i, state in enumerate(of_every_phase(few_or_many(bot, 3))):
         before = state.tobytes()
         choice(bot, state["view"], i)
         assert state.tobytes() == before

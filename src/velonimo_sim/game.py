@@ -100,7 +100,7 @@ GAMES = {
         rule_set=RuleSet,
         check_players=check_players,
         parse_bot=policies.parse_bot,
-        default_bots=("greedy", "hold-hares", "rollout:n=50", "random", "greedy"),
+        default_bots=("advised", "greedy", "hold-hares", "random", "greedy"),
         game_row=rows.GAME_ROW,
         col_row=rows.COL_ROW,
         most_col_rows=rows.most_col_rows,

@@ -91,7 +91,7 @@ def move_of_entry(entry: np.uint64) -> np.uint64:
 
 def logged_text(entry: np.uint64) -> str:
     """Return the text of the move of an entry of a log; a gift is just ``give``."""
-    move = move_of_entry(entry)
+    move = np.uint64(move_of_entry(entry))
     return "give" if kind_of(move) == Kind.GIVE else move_text(move)
 
 

@@ -116,7 +116,8 @@ WEIGHTS = np.array(
 
 @inlined
 def _weights(view: View, switches: int) -> NDArray[np.int64]:
-    return WEIGHTS[switches, integer(view["players"] == 2)]
+    weights: NDArray[np.int64] = WEIGHTS[switches, integer(view["players"] == 2)]
+    return weights
 
 
 @inlined
@@ -152,7 +153,7 @@ def _lead_score(view: View, cards: np.uint64, cost: int, situation: int, fewest:
         score += w[LEAD_UNANSWERED]
     if cards & HARES:
         score += w[LEAD_HARE]
-    return score
+    return int(score)
 
 
 @inlined
@@ -195,7 +196,7 @@ def _answer_score(view: View, play: np.uint64, cost: int, situation: int, switch
         value += integer(view["rules"]["jersey_bonus"])
     stands = integer(STAND[situation, min(value, 99)])
     score += stands * (w[ANSWER_STANDS] + w[ANSWER_STANDS_BY_COST] * rest_cost // 1024) // 1024
-    return score + w[ANSWER_VALUE] * value // 16
+    return int(score + w[ANSWER_VALUE] * value // 16)
 
 
 @inlined
@@ -213,7 +214,7 @@ def _pass_score(view: View, w: NDArray[np.int64]) -> int:
     for seat in range(integer(view["players"])):
         if seat != view["seat"] and view["sizes"][seat] > 0 and view["passed_on"][seat] > 0:
             passed += 1
-    return w[PASS_AT_ALL] - w[PASS_NEAR] * max(0, 4 - _fewest_cards(view)) + w[PASS_AFTER_PASS] * passed
+    return int(w[PASS_AT_ALL] - w[PASS_NEAR] * max(0, 4 - _fewest_cards(view)) + w[PASS_AFTER_PASS] * passed)
 
 
 @inlined
@@ -319,7 +320,7 @@ def promise_of(view: View, move: np.uint64) -> int:
         if rest == U0:
             return 1 << 29
         broken = hand_cost(rest, situation) - (cost - VALUE_COST[situation, value_of(play)])
-        return _lead_score(view, play, cost, situation, _fewest_cards(view), w) - broken
+        return int(_lead_score(view, play, cost, situation, _fewest_cards(view), w) - broken)
     if view["phase"] == Phase.FOLLOW:
         if move == PASS:
             return _pass_score(view, w)

@@ -128,6 +128,8 @@ def _begin_again(state: State, view: View) -> None:
     state["view"] = view
     for seat in range(MAX_PLAYERS):
         state["hands"][seat] = U0
+    for i in range(len(state["pile"])):
+        state["pile"][i] = 0
     blind, players = state["view"], integer(view["players"])
     hand_size = integer(view["rules"]["hand_size"])
     blind["col"] -= 1

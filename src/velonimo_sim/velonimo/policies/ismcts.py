@@ -27,6 +27,7 @@ from velonimo_sim.velonimo.policies.search import (
     BACKUP,
     ENDINGS,
     WEIGH,
+    WIDTH,
     N,
     deadline_of,
     exact_ending,
@@ -41,8 +42,11 @@ from velonimo_sim.velonimo.state import STATE, State
 from velonimo_sim.velonimo.step import step
 from velonimo_sim.velonimo.view import Phase, View
 
+_WIDTH = 8
+"""The most actions of a node."""
+
 _PARAMETERS = (
-    *search_parameters(),
+    *search_parameters(width=_WIDTH, most_candidates=_WIDTH),
     Parameter("explore", float, 0.5, (0.0, 10.0), "weight of what was seldom tried, as a share of what is at stake"),
     Parameter("rivals", ("advised", "tree"), "advised", help="who decides for the others within the tree"),
 )
@@ -52,12 +56,11 @@ TREE = 1
 _WALKS_A_HAND = 8
 """Walks down the tree with the same hidden cards: imagining some takes longer than a walk."""
 
-# A node in the memory, in words: key, visits, then for each of its actions the action, how often it was there, how
-# often it was taken, and the sum of what followed, in millionths.
-_WIDTH = 8
+# A node in the memory, in words: the key, then for each of its actions the action, how often it was there, how often it
+# was taken, and the sum of what followed, in millionths.
 _NODES = 3600
-_KEY, _VISITS, _ACTION, _THERE, _TAKEN, _SUM = 0, 1, 2, 2 + _WIDTH, 2 + 2 * _WIDTH, 2 + 3 * _WIDTH
-_NODE_WORDS = 2 + 4 * _WIDTH
+_KEY, _ACTION, _THERE, _TAKEN, _SUM = 0, 1, 1 + _WIDTH, 1 + 2 * _WIDTH, 1 + 3 * _WIDTH
+_NODE_WORDS = 1 + 4 * _WIDTH
 _MILLION = 1e6
 
 _DEEPEST = 64
@@ -111,11 +114,11 @@ def _slot_of(memory: NDArray[np.uint64], node: int, action: np.uint64) -> int:
 
 
 @kernel
-def _offer(memory: NDArray[np.uint64], node: int, state: State, actions: NDArray[np.uint64], stream: Stream) -> int:
+def _offer(memory: NDArray[np.uint64], node: int, state: State, scratch: Scratch, stream: Stream) -> int:
     """Enter what the seat to act may choose from, and return it as a set of slots."""
-    view = state["view"]
-    offered = 0
-    n = list_candidates(view, actions, advise(view, ALL_ADVICE, stream), _WIDTH)
+    view, actions, offered = state["view"], scratch["moves"], 0
+    width = integer(scratch["parameters"][WIDTH])
+    n = list_candidates(view, actions, advise(view, ALL_ADVICE, stream), width)
     for k in range(n):
         slot = _slot_of(memory, node, actions[k])
         if slot >= 0:
@@ -179,12 +182,14 @@ def _walk(state: State, seat: int, explore: float, scratch: Scratch, chance: Str
                 break
             memory[node + _KEY] = key
             scratch["used"] += 1
-            offered = _offer(memory, node, state, scratch["moves"], chance)
+            offered = _offer(memory, node, state, scratch, chance)
             is_in_tree = offered & (offered - 1) == 0
         else:
             offered = _all_offered(memory, node)
             if mover != seat:
-                offered = _offer(memory, node, state, scratch["moves"], chance)
+                offered = _offer(memory, node, state, scratch, chance)
+            if offered == 0:  # the node is full of what other hands could do
+                break
         slot = _select(memory, node, offered, explore)
         places[depth], movers[depth] = node + slot, mover
         depth += 1
@@ -215,7 +220,7 @@ def ismcts(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
         if move:
             return move
     advised = advise(view, ALL_ADVICE, stream)
-    if list_candidates(view, scratch["moves"], advised, _WIDTH) == 1:
+    if list_candidates(view, scratch["moves"], advised, integer(scratch["parameters"][WIDTH])) == 1:
         return advised
     _make_room(scratch)
     parameters, seat = scratch["parameters"], integer(view["seat"])

@@ -47,9 +47,11 @@ _SPREAD = 0.8
 """How far totals spread, per root of the sum of squares of the col values to come; fitted to games of ``advised``."""
 
 
-def search_parameters(**defaults: Value) -> tuple[Parameter, ...]:
+def search_parameters(most_candidates: int = 4096, **defaults: Value) -> tuple[Parameter, ...]:
     """Return the parameters of a searching bot, some with defaults of its own."""
-    return tuple(replace(each, default=defaults.get(each.name, each.default)) for each in _PARAMETERS)
+    parameters = [replace(each, default=defaults.get(each.name, each.default)) for each in _PARAMETERS]
+    parameters[WIDTH] = replace(parameters[WIDTH], range=(2, most_candidates))
+    return tuple(parameters)
 
 
 @kernel
@@ -161,12 +163,12 @@ def _put_best_first(actions: NDArray[np.uint64], promises: NDArray[np.int64], n:
 def _playout_move(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     parameters = scratch["parameters"]
     if parameters[EPSILON] > 0 and below(stream, 1 << 20) < parameters[EPSILON] * (1 << 20):
-        return uniform(view, scratch, stream)
+        return np.uint64(uniform(view, scratch, stream))
     if parameters[PLAYOUT] == ADVISED:
         return advise(view, ALL_ADVICE, stream)
     if parameters[PLAYOUT] == GREEDY:
-        return greedy(view, scratch, stream)
-    return uniform(view, scratch, stream)
+        return np.uint64(greedy(view, scratch, stream))
+    return np.uint64(uniform(view, scratch, stream))
 
 
 @kernel
@@ -191,7 +193,7 @@ def worth(state: State, seat: int, backup: int) -> float:
         others = 0
         for other in range(players):
             others += integer(view["points"][other]) * integer(other != seat)
-        return view["points"][seat] - others / (players - 1)
+        return float(view["points"][seat] - others / (players - 1))
     if view["phase"] == Phase.GAME_OVER:
         return 1.0 if place_of(view, seat) == 1 else 0.0
     squares = 0
