@@ -46,7 +46,7 @@ _WIDTH = 8
 """The most actions of a node."""
 
 _PARAMETERS = (
-    *search_parameters(width=_WIDTH, most_candidates=_WIDTH),
+    *search_parameters(most_candidates=_WIDTH, weigh=20),
     Parameter("explore", float, 0.5, (0.0, 10.0), "weight of what was seldom tried, as a share of what is at stake"),
     Parameter("rivals", ("advised", "tree"), "advised", help="who decides for the others within the tree"),
 )

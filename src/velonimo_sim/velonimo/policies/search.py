@@ -33,7 +33,7 @@ _PARAMETERS = (
     Parameter("backup", BACKUPS, "win", help="points of the col, their difference to the others', chance to win"),
     Parameter("width", int, 8, (2, 4096), "the most candidates, the most promising by the advice"),
     Parameter(
-        "weigh", int, 20, (0, 1000), "exchanges tried from one imagined hand to the next, to explain moves; 0: none"
+        "weigh", int, 0, (0, 1000), "exchanges tried from one imagined hand to the next, to explain moves; 0: none"
     ),
     Parameter("endings", bool, True, help="solve the end of the col exactly when all hands are known"),
 )
