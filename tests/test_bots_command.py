@@ -93,9 +93,16 @@ def test_a_broken_package_is_named_on_stderr_and_the_others_are_listed(
     [
         ("greedy", "greedy: plays whenever it can, as cheaply as it can\n"),
         (
-            "rollout:n=7",
-            "rollout: flat Monte Carlo with greedy playouts\n"
-            "  n=200: playouts a decision; every legal action gets at least one; an integer 1-1000000\n",
+            "advised:late=off",
+            "advised: follows the published advice, each piece of it a switch\n"
+            "  late=on: let the others fight; take the attack when nobody is likely to answer; on or off\n"
+            "  tortoise=on: swap with the hand nearest to going out, give the least useful card; on or off\n"
+            "  jersey=on: add the Jersey to just beat a strong play; on or off\n"
+            "  hares=on: keep hares until the others have spent their best combinations; on or off\n"
+            "  groups=on: do not break groups for a cheap beat; on or off\n"
+            "  lead=on: lead what the others can hardly answer, or what is good for nothing else; on or off\n"
+            "  dromedary=on: duel: no Dromedary late unless the card drawn is worth it; on or off\n"
+            "  finish=on: plan the whole hand: fewest turns, certain winners last; on or off\n",
         ),
         (
             "patience.py:Patient",

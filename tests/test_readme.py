@@ -119,7 +119,7 @@ def test_every_field_of_a_view_stands_in_the_table_of_the_readme() -> None:
 
 def test_the_dict_of_plain_bots_has_the_fields_of_the_table() -> None:
     view = interactive.new_game(4).view(0)
-    assert set(view) == {*(VIEW.names or ()), "col_value"} - {"unused"}
+    assert set(view) == {*(VIEW.names or ()), "col_value"} - {"logged"}
 
 
 def test_what_there_is_to_build_on_is_there() -> None:

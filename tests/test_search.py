@@ -10,7 +10,7 @@ import pytest
 from conftest import position, states_of_game
 from velonimo_sim._jit import INTERPRETED
 from velonimo_sim.rng import new_stream
-from velonimo_sim.velonimo.cards import DECK, TEAMS, card_texts, parse_cards
+from velonimo_sim.velonimo.cards import DECK, RIDERS, TEAMS, card_texts, parse_cards
 from velonimo_sim.velonimo.legal import is_legal, legal_moves
 from velonimo_sim.velonimo.moves import move_text, parse_move
 from velonimo_sim.velonimo.policies import parse_bot
@@ -109,14 +109,15 @@ def twin_pairs(view: View) -> list[tuple[int, int]]:
     return [pair for pair in combinations(range(len(TEAMS)), 2) if with_teams_exchanged(view, *pair) == view]
 
 
-def kind_without_names(view: View, move: int) -> tuple[int, tuple[tuple[int, ...], ...]]:
-    """Return what a play or gift is but for the names of teams that nothing tells apart."""
-    classes: dict[int, list[int]] = {}
-    for team in range(len(TEAMS)):
-        first = min([one for one, two in twin_pairs(view) if two == team], default=team)
-        classes.setdefault(first, []).append(move >> 8 * team & 0x7F)
-    riders = sum(0x7F << 8 * team for team in range(len(TEAMS)))
-    return move & ~riders, tuple(tuple(sorted(groups)) for _, groups in sorted(classes.items()))
+def kinds_without_names(view: View, moves: list[int]) -> list[tuple[object, ...]]:
+    """Return what plays and gifts are but for the names of teams that nothing tells apart."""
+    pairs = twin_pairs(view)
+    first = [min([one for one, two in pairs if two == team], default=team) for team in range(len(TEAMS))]
+    kinds: list[tuple[object, ...]] = []
+    for move in moves:
+        groups = sorted((first[team], move >> 8 * team & 0x7F) for team in range(len(TEAMS)))
+        kinds.append((move & ~int(RIDERS), *groups))
+    return kinds
 
 
 def views_with_plays() -> list[View]:
@@ -127,8 +128,7 @@ def views_with_plays() -> list[View]:
 def test_of_moves_that_are_the_same_but_for_names_one_is_searched_and_of_all_others_each() -> None:
     merged = 0
     for view in views_with_plays():
-        found = Counter(kind_without_names(view, move) for move in candidates(view))
-        every = Counter(kind_without_names(view, move) for move in listed(view))
+        found, every = (Counter(kinds_without_names(view, moves)) for moves in (candidates(view), listed(view)))
         assert set(found) == set(every)
         assert max(found.values()) == 1
         merged += every.total() - found.total()
@@ -138,9 +138,18 @@ def test_of_moves_that_are_the_same_but_for_names_one_is_searched_and_of_all_oth
 def test_merged_moves_promise_the_same() -> None:
     for view in views_with_plays():
         promises: dict[object, set[int]] = {}
-        for move in listed(view):
-            promises.setdefault(kind_without_names(view, move), set()).add(int(promise_of(view, np.uint64(move))))
+        moves = listed(view)
+        for kind, move in zip(kinds_without_names(view, moves), moves, strict=True):
+            promises.setdefault(kind, set()).add(int(promise_of(view, np.uint64(move))))
         assert all(len(values) == 1 for values in promises.values())
+
+
+@pytest.mark.parametrize("hands", [["N6 Y4", "R5 B5 G5"], ["N6 Y4", "R5 B5 G5 R6 B6 G6"], ["P7 Y4", "Y5 R5 P5 H25"]])
+def test_the_advised_move_stands_for_those_that_are_the_same_as_it(hands: list[str]) -> None:
+    """Whichever of three teams it names, no move of the same kind is searched beside it."""
+    view = position([*hands, "A7 B7"], hands[0].split()[0])["view"]
+    found = kinds_without_names(view, candidates(view))
+    assert len(set(found)) == len(found) < len(listed(view))
 
 
 def test_two_teams_are_told_apart_by_every_place_in_which_one_of_them_stands() -> None:

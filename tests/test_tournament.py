@@ -110,7 +110,7 @@ def test_without_arguments_four_bots_play(command: Printed, tmp_path: Path, monk
         "velonimo-run/games-0000000000.parquet",
         "velonimo-run/run.json",
     ]
-    assert manifest("velonimo-run")["bots"] == ["greedy", "hold-hares", "rollout:n=50", "random"]
+    assert manifest("velonimo-run")["bots"] == ["advised", "greedy", "hold-hares", "random"]
     assert_whole_prefix("velonimo-run", 8, 4)
     assert [line.split()[0] for line in out.splitlines()[1:5]] == manifest("velonimo-run")["bots"]
 
@@ -119,7 +119,7 @@ def test_without_arguments_four_bots_play(command: Printed, tmp_path: Path, monk
 def test_players_alone_choose_the_bots(players: int, command: Printed) -> None:
     assert command("--players", str(players), "--games", "4", "--out", "run")[0] == 0
     bots = manifest("run")["bots"]
-    assert bots == ["greedy", "hold-hares", "rollout:n=50", "random", "greedy"][:players]
+    assert bots == ["advised", "greedy", "hold-hares", "random", "greedy"][:players]
     assert_whole_prefix("run", 4, players)
 
 

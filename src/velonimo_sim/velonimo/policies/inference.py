@@ -164,9 +164,10 @@ def _look_back(evidence: NDArray[np.void], n: int, view: View) -> None:
             later[author] |= cards_of(move)
         if _tells(view, author, move):
             n -= 1
-            drawn = integer(view["sizes"][author]) + popcount(later[author]) - evidence[n]["view"]["sizes"][author]
+            size = integer(evidence[n]["view"]["sizes"][author])
+            drawn = integer(view["sizes"][author]) + popcount(later[author]) - size
             evidence[n]["later"] = later[author]
-            evidence[n]["trust"] = _TRUST_LEFT ** (swapped[author] + max(0, integer(drawn)))
+            evidence[n]["trust"] = _TRUST_LEFT ** (swapped[author] + max(0, drawn))
 
 
 @kernel
