@@ -111,7 +111,8 @@ def present_weights(kind: str) -> NDArray[np.int64]:
 def tune(kind: str, generations: int, deals: int, sigma: float, seed: int) -> NDArray[np.int64]:
     """Return the mean of the last generation."""
     present = present_weights(kind)
-    search = cma.CMAEvolutionStrategy([0.0] * len(present), sigma, {"seed": seed % 2**31 + 1, "popsize": 14, "verbose": -9})
+    options = {"seed": seed % 2**31 + 1, "popsize": 14, "verbose": -9}
+    search = cma.CMAEvolutionStrategy([0.0] * len(present), sigma, options)
     with ThreadPoolExecutor(available_cores()) as pool:
         for generation in range(generations):
             steps = search.ask()
