@@ -196,7 +196,7 @@ def _walk(state: State, seat: int, explore: float, scratch: Scratch, chance: Str
         step(state, memory[node + _ACTION + slot], chance)
     play_out(state, scratch, chance)
     for i in range(depth):
-        value = np.uint64(integer(worth(state, movers[i], backup) * _MILLION))
+        value = np.uint64(np.int64(worth(state, movers[i], backup) * _MILLION))
         memory[places[i] + _TAKEN] = add(memory[places[i] + _TAKEN], U1)
         memory[places[i] + _SUM] = add(memory[places[i] + _SUM], value)
 
