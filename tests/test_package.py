@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -453,41 +452,19 @@ def kernels_of_the_package() -> set[str]:
     return {f"{module}.{function.name}" for module in RANKS for function in compiled_functions(module)}
 
 
-@cache
-def what_is_compiled() -> tuple[list[str], list[tuple[str, list[str]]], list[str]]:
-    """Return names of compiled functions: all, those with floating point for what arguments, those that shift words.
+def test_compiled_code_computes_in_integers_and_shifts_words_in_two_files_alone(tmp_path: Path) -> None:
+    """Everything is compiled anew, for the types are not kept in a cache.
 
-    Everything is compiled anew, for the types are not kept in a cache.
+    Beside the modules that compute averages, floating point are only the parameters of bots, of which ``advised`` makes
+    switches and the searching ones integers at once. Numba makes something else of ``uint64`` that is shifted by a
+    number; where that is not looked after, only signed numbers are shifted by such.
     """
-    with TemporaryDirectory() as folder:
-        printed = run(TYPES, NUMBA_CACHE_DIR=folder, NUMBA_OPT="1", NUMBA_DISABLE_JIT="0")
-    compiled, floats, words = json.loads(printed)
-    return compiled, floats, words
-
-
-ONE_PROCESS = pytest.mark.xdist_group("what is compiled")
-
-
-@ONE_PROCESS
-def test_every_kernel_is_looked_at() -> None:
-    assert kernels_of_the_package() - set(what_is_compiled()[0]) == set()
-
-
-@ONE_PROCESS
-def test_no_compiled_code_computes_in_floating_point() -> None:
-    """But for the modules that compute averages, and where bots read their parameters.
-
-    Of these ``advised`` makes switches, and the searching ones make integers at once.
-    """
-    floats = what_is_compiled()[1]
+    printed = run(TYPES, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_OPT="1", NUMBA_DISABLE_JIT="0")
+    compiled, floats, shifts_words = json.loads(printed)
+    assert kernels_of_the_package() - set(compiled) == set()
     elsewhere = [(name, kinds) for name, kinds in floats if name.rpartition(".")[0] not in FLOATING]
-    reading = {"velonimo_sim.velonimo.policies.advised.advised", "velonimo_sim.bits.integer"}
-    assert {name for name, _ in elsewhere} == reading
+    bots = {f"velonimo_sim.velonimo.policies.{name}.{name}" for name in ("advised", "champion", "cheater")}
+    assert {name for name, _ in elsewhere} == {*bots, "velonimo_sim.bits.integer"}
     assert [kinds for name, kinds in elsewhere if name == "velonimo_sim.bits.integer"] == [["float64"]]
     assert {name.rpartition(".")[0] for name, _ in floats} >= FLOATING
-
-
-@ONE_PROCESS
-def test_words_are_shifted_in_two_files_alone() -> None:
-    """Numba makes ``uint64`` shifted by a number something else; elsewhere only signed numbers are shifted by such."""
-    assert {name.rpartition(".")[0] for name in what_is_compiled()[2]} == {"velonimo_sim.bits", "velonimo_sim.rng"}
+    assert {name.rpartition(".")[0] for name in shifts_words} == {"velonimo_sim.bits", "velonimo_sim.rng"}

@@ -252,6 +252,11 @@ def test_the_chance_of_the_leader_grows_with_his_lead_and_as_the_cols_run_out() 
     assert with_less_to_come == sorted(set(with_less_to_come))
 
 
+def test_a_lead_that_nothing_makes_up_for() -> None:
+    state = changed(col_end([4_000_000, 0, 0], [4_000_000, 0, 0], 1), (1_000_000, 1))
+    assert chances(state) == pytest.approx([1, 0, 0])
+
+
 def changed(state: State, col_values: tuple[int, ...]) -> State:
     state["view"]["rules"] = RuleSet(col_values).to_record(int(state["view"]["players"]))
     return state

@@ -46,6 +46,9 @@ _ENDING_LIMIT = 4_000
 _SPREAD = 0.8
 """How far totals spread, per root of the sum of squares of the col values to come; fitted to games of ``advised``."""
 
+_SURE = 700.0
+"""A lead in those units that nothing makes up for; of more the exponential would be too large a number."""
+
 
 def search_parameters(most_candidates: int = 4096, **defaults: Value) -> tuple[Parameter, ...]:
     """Return the parameters of a searching bot, some with defaults of its own."""
@@ -201,7 +204,8 @@ def worth(state: State, seat: int, backup: int) -> float:
         squares += integer(view["rules"]["col_values"][col]) ** 2
     shares = 0.0
     for other in range(players):
-        shares += math.exp((view["totals"][other] - view["totals"][seat]) / (_SPREAD * math.sqrt(squares)))
+        lead = (view["totals"][other] - view["totals"][seat]) / (_SPREAD * math.sqrt(squares))
+        shares += math.exp(min(lead, _SURE))
     return 1.0 / shares
 
 
