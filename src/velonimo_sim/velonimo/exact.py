@@ -20,10 +20,9 @@ between two plays there are at most a swap, a gift, a pass of every other seat, 
 from typing import TypeAlias
 
 import numpy as np
-from numba import from_dtype, types
 from numpy.typing import NDArray
 
-from velonimo_sim._jit import inlined, kernel, kernel_as
+from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import (
     U0,
     U1,
@@ -49,9 +48,22 @@ from velonimo_sim.velonimo.view import Phase, View
 MAX_DEPTH = 128
 """The most choices in a row that the search follows, draws counted as choices."""
 
+_FRAME = np.dtype(
+    [
+        ("move", "i8"),  # the move being tried, counted in all choices
+        ("last", "i8"),  # where the moves of the position end
+        ("draws", "i8"),  # how many outcomes the move has
+        ("left", "i8"),  # how many of them are still to be looked into
+        ("taken", "u8"),  # the next of them, see ``_first_draw``
+    ],
+    align=True,
+)
+"""How far the search has got with a position."""
+
 MEMORY = np.dtype(
     [
         ("states", STATE, (MAX_DEPTH,)),  # by depth: the position
+        ("frames", _FRAME, (MAX_DEPTH,)),  # by depth: how far the search is
         ("moves", "u8", (4096,)),  # the choices of all depths, one after the other
         ("values", "f8", (MAX_DEPTH, MAX_PLAYERS)),  # by depth and seat: expected points of the col
         ("means", "f8", (MAX_DEPTH, MAX_PLAYERS)),  # likewise of the move being tried
@@ -119,7 +131,7 @@ def solve(state: State, memory: Memory, table: Table, limit: int) -> np.uint64:
     """
     _prepare(memory, state, limit)
     n = _choices(state["view"], memory["moves"])
-    if _may_go_on(memory, 0, n) and _best(memory, table, 0, 0, n):
+    if _may_go_on(memory, 0, n) and _best(memory, table, n):
         return np.uint64(memory["chosen"][0])
     return U0
 
@@ -152,7 +164,7 @@ def solve_moves(
         return 0
     for k in range(n):
         memory["moves"][0] = moves[k]
-        if not _best(memory, table, 0, 0, 1):
+        if not _best(memory, table, 1):
             return 0
         values[k] = memory["values"][0]
     return n
@@ -324,13 +336,6 @@ def _may_go_on(memory: Memory, depth: int, moves: int) -> bool:
 
 
 @inlined
-def _add_up(memory: Memory, depth: int, draws: int) -> None:
-    """Add the values of one outcome of a move to the move's average."""
-    for seat in range(MAX_PLAYERS):
-        memory["means"][depth, seat] += memory["values"][depth + 1, seat] / draws
-
-
-@inlined
 def _is_better(memory: Memory, depth: int, mover: int) -> bool:
     """Whether the move being tried is better for the mover than the best before it, or worse for the others."""
     new, old = memory["means"][depth], memory["values"][depth]
@@ -401,31 +406,71 @@ def _hash(state: State, context: np.uint64) -> tuple[np.uint64, np.uint64]:
     return place, check | U1
 
 
-# Declared, since numba cannot load a function from its cache that calls itself under an inferred signature.
-_BEST = types.boolean(from_dtype(MEMORY), types.Array(from_dtype(ENTRY), 1, "C"), types.int64, types.int64, types.int64)
+@kernel
+def _best(memory: Memory, table: Table, n: int) -> bool:
+    """Find the best of the first ``n`` moves in the position of depth 0, and its values; False at the limit.
+
+    Depth first, without recursion: numba keeps no function in its cache that calls itself, unless all that it calls is
+    compiled when the module is imported.
+    """
+    depth = 0
+    _begin_position(memory, 0, 0, n)
+    while True:
+        frame = memory["frames"][depth]
+        if frame["left"] > 0:
+            at = integer(frame["last"])
+            n = _follow(memory, depth, memory["moves"][frame["move"]], frame["taken"], at)
+            if n == 0 or _recall(memory, table, depth + 1):
+                _add_outcome(memory, depth)
+            elif _may_go_on(memory, depth + 1, at + n):
+                depth += 1
+                _begin_position(memory, depth, at, at + n)
+            else:
+                return False
+        elif not _try_next_move(memory, depth):
+            if depth == 0:
+                return True
+            _remember(memory, table, depth)
+            depth -= 1
+            _add_outcome(memory, depth)
 
 
-@kernel_as(_BEST)
-def _best(memory: Memory, table: Table, depth: int, first: int, last: int) -> bool:
-    """Find the best of ``moves[first:last]`` in the position of a depth, and its values; False at the limit."""
-    state = memory["states"][depth]
-    view = state["view"]
-    for k in range(first, last):
-        move = memory["moves"][k]
-        draws = _count_draws(state, move)
-        taken = _first_draw(state, move)
-        memory["means"][depth] = 0.0
-        for _ in range(draws):
-            n = _follow(memory, depth, move, taken, last)
-            if n > 0 and not _recall(memory, table, depth + 1):
-                if not _may_go_on(memory, depth + 1, last + n) or not _best(memory, table, depth + 1, last, last + n):
-                    return False
-                _remember(memory, table, depth + 1)
-            _add_up(memory, depth, draws)
-            taken = next_of_same_size(taken)
-        if k == first or _is_better(memory, depth, integer(view["turn"])):
-            memory["chosen"][depth] = move
-            memory["values"][depth] = memory["means"][depth]
-        if _is_won(memory, depth):
-            break
+@inlined
+def _begin_position(memory: Memory, depth: int, first: int, last: int) -> None:
+    """Begin with the first of ``moves[first:last]`` in the position of a depth."""
+    memory["frames"][depth]["last"] = last
+    memory["chosen"][depth] = U0
+    _begin_move(memory, depth, first)
+
+
+@inlined
+def _begin_move(memory: Memory, depth: int, k: int) -> None:
+    frame, state = memory["frames"][depth], memory["states"][depth]
+    frame["move"] = k
+    frame["draws"] = frame["left"] = _count_draws(state, memory["moves"][k])
+    frame["taken"] = _first_draw(state, memory["moves"][k])
+    memory["means"][depth] = 0.0
+
+
+@inlined
+def _add_outcome(memory: Memory, depth: int) -> None:
+    """Add the values of one outcome of the move being tried to its average, and go on to the next outcome."""
+    frame = memory["frames"][depth]
+    for seat in range(MAX_PLAYERS):
+        memory["means"][depth, seat] += memory["values"][depth + 1, seat] / frame["draws"]
+    frame["left"] -= 1
+    frame["taken"] = next_of_same_size(frame["taken"])
+
+
+@inlined
+def _try_next_move(memory: Memory, depth: int) -> bool:
+    """Compare the move that was tried to the best before it; begin with the next one, if it may be better."""
+    frame, view = memory["frames"][depth], memory["states"][depth]["view"]
+    if memory["chosen"][depth] == U0 or _is_better(memory, depth, integer(view["turn"])):
+        memory["chosen"][depth] = memory["moves"][frame["move"]]
+        memory["values"][depth] = memory["means"][depth]
+    k = integer(frame["move"]) + 1
+    if k == frame["last"] or _is_won(memory, depth):
+        return False
+    _begin_move(memory, depth, k)
     return True
