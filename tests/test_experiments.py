@@ -308,7 +308,7 @@ def test_the_tables_are_printed_as_they_stand_in_the_source() -> None:
 
 def test_plays_are_counted_once_and_those_on_top_stand() -> None:
     plays, stood = np.zeros((2, stand.SITUATIONS, advised.VALUES), np.int64)
-    advised.count_plays(np.array([new_state(3)]), np.zeros(3, STREAM), 1, 20, plays, stood)
+    advised.count_plays(np.array([new_state(3)]), np.zeros(3, STREAM), 1, 300, plays, stood)
     assert (stood <= plays).all()
     assert stood[:, 61:].sum() == plays[:, 61:].sum() > 0
     assert plays[2 * stand.SIZES :].sum() == 0, "2 opponents at most"

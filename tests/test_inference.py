@@ -14,9 +14,9 @@ from velonimo_sim._jit import INTERPRETED
 from velonimo_sim.rng import new_stream
 from velonimo_sim.velonimo.cards import parse_cards
 from velonimo_sim.velonimo.determinize import determinize, unseen_cards
-from velonimo_sim.velonimo.moves import Kind, author_of, cards_of, kind_of, move_of_entry
+from velonimo_sim.velonimo.moves import PASS, Kind, author_of, cards_of, kind_of, move_of_entry
 from velonimo_sim.velonimo.policies.advised import regret_of
-from velonimo_sim.velonimo.policies.inference import BELIEF, Belief, believe, imagine
+from velonimo_sim.velonimo.policies.inference import BELIEF, Belief, believe, imagine, share_by_advice
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.state import STATE, State, clone, equal, validate, view_of
 from velonimo_sim.velonimo.view import MAX_LOGGED, Phase, View
@@ -169,23 +169,24 @@ def test_cards_that_the_author_played_later_count_for_his_hand_then() -> None:
             assert int(piece["later"]) & ~int(view["played"]) == 0
 
 
-def trusts(view: View) -> list[tuple[int, float]]:
+def trusts(view: View) -> list[tuple[int, float, float]]:
+    """Return the author of each piece of evidence, and what trust in it is left by kind of player."""
     belief = belief_of(view)
-    return [(int(piece["author"]), float(piece["trust"])) for piece in belief["evidence"][: belief["n"]]]
+    return [(int(piece["author"]), *map(float, piece["trusts"])) for piece in belief["evidence"][: belief["n"]]]
 
 
 def test_who_has_swapped_since_is_trusted_less() -> None:
     hands = ["R2 R3 R4 R5", "N1 B7 G2 G3", "Y4 Y5 Y6 Y7"]
     moves = "R2, B7, pass, pass, N1"
-    assert trusts(position(hands, "R2, B7", hand_size=4)["view"]) == [(0, 1), (1, 1)]
+    assert trusts(position(hands, "R2, B7", hand_size=4)["view"]) == [(0, 1, 1), (1, 1, 1)]
     view = position(hands, f"{moves}, swap 2, give G3", hand_size=4, taken="Y4")["view"]
-    assert trusts(view) == [(0, 1), (1, 0.5), (0, 1), (1, 0.5)]
+    assert trusts(view) == [(0, 1, 1), (1, 0.37, 0.64), (0, 1, 1), (1, 0.37, 0.64)]
 
 
 def test_who_has_drawn_since_is_trusted_less() -> None:
     hands = ["R3 G2 B4 B5", "N6 N7 P3 P4"]
     view = position(hands, "G2, N6, pass, keep", hand_size=4, pile="A3 A4 A5 A6")["view"]
-    assert trusts(view) == [(0, 0.5), (0, 1)]
+    assert trusts(view) == [(0, 0.37, 0.64), (0, 1, 1)]
 
 
 # With evidence hands are likelier, and truer.
@@ -243,14 +244,21 @@ def small_view() -> View:
     return view
 
 
-def log_likelihood(belief: Belief, hands: dict[int, int]) -> float:
-    """Return the logarithm of the likelihood of the log: a move is e times less likely per 300 that is regretted."""
-    total = 0.0
+def likelihood(belief: Belief, seat: int, hand: int) -> float:
+    """Return how likely it is that a seat with this hand does what it did: the sum over both kinds of players."""
+    by_advice = by_judgement = 0.0
     for piece in belief["evidence"][: belief["n"]]:
-        view = clone(piece["view"])
-        view["hand"] = hands[int(piece["author"])] | int(piece["later"])
-        total += float(piece["trust"]) * max(-3.0, -int(regret_of(view, piece["move"])) / 300)
-    return total
+        if piece["author"] == seat:
+            view = clone(piece["view"])
+            view["hand"] = hand | int(piece["later"])
+            regret = int(regret_of(view, piece["move"]))
+            by_advice -= 5.8 * piece["trusts"][0] * (regret > 0)
+            if piece["move"] == PASS:
+                judged = min(0.1, regret / 500)
+            else:
+                judged = min(2.3, regret / 467) if view["phase"] == Phase.LEAD else min(1.95, regret / 924)
+            by_judgement -= 0.57 * piece["trusts"][0] + judged * piece["trusts"][1]
+    return math.exp(by_advice) + math.exp(by_judgement)
 
 
 def shares_by_likelihood(view: View, belief: Belief) -> dict[tuple[int, ...], float]:
@@ -260,7 +268,7 @@ def shares_by_likelihood(view: View, belief: Belief) -> dict[tuple[int, ...], fl
     for first in combinations(unseen, int(view["sizes"][1])):
         for second in combinations(sorted(set(unseen) - set(first)), int(view["sizes"][2])):
             hands = {1: sum(first), 2: sum(second)}
-            weights[hands[1], hands[2]] = math.exp(log_likelihood(belief, hands))
+            weights[hands[1], hands[2]] = math.prod(likelihood(belief, seat, hand) for seat, hand in hands.items())
     total = sum(weights.values())
     return {deal: weight / total for deal, weight in weights.items()}
 
@@ -286,3 +294,19 @@ def test_the_walk_visits_hands_in_proportion_to_their_likelihood() -> None:
     uniform = dict.fromkeys(expected, 1 / len(expected))
     assert distance(found, expected) < 0.03
     assert distance(uniform, expected) > 0.2
+
+
+# The kinds of players.
+
+
+@pytest.mark.skipif(INTERPRETED, reason="dozens of games")
+@pytest.mark.parametrize("players", [2, 4])
+def test_players_by_the_advice_are_told_from_others(players: int) -> None:
+    """The more they have done, the better; before they have done anything, either is as likely."""
+    shares = {}
+    for bot in ("advised", "random"):
+        late = [state["view"] for game in games(players, 8, bot) for state in game if state["view"]["logged"] >= 12]
+        shares[bot] = np.mean([share_by_advice(belief_of(view), view) for view in late])
+    assert shares["advised"] > 0.5 > 0.25 > shares["random"]
+    first = games(players, 1)[0][0]["view"]
+    assert share_by_advice(belief_of(first), first) == pytest.approx(0.5)

@@ -179,24 +179,39 @@ def _lead(view: View, switches: int, w: NDArray[np.int64]) -> tuple[np.uint64, i
 
 
 @kernel
-def _answer_score(view: View, play: np.uint64, cost: int, situation: int, switches: int, w: NDArray[np.int64]) -> int:
-    """Return what a play is worth beside the pass, ``cost`` being that of the whole hand."""
+def _answer_score(
+    view: View, play: np.uint64, cost: int, situation: int, switches: int, w: NDArray[np.int64], least: int
+) -> int:
+    """Return what a play is worth beside the pass, ``cost`` being that of the whole hand.
+
+    The rest of the hand is taken to cost what the plan of the whole hand leaves for it, which it seldom falls short of.
+    Only if that makes the play worth more than ``least`` is the rest planned anew.
+    """
     cards = cards_of(play)
     rest, value = view["hand"] & ~cards, value_of(cards)
     if rest == U0:
         return 1 << 29
     costed_as = _cost_situation(situation, switches)
-    rest_cost = hand_cost(rest, costed_as) if switches & GROUPS else cost - VALUE_COST[costed_as, value]
-    score = cost - rest_cost + w[ANSWER_CARDS] * popcount(cards)
-    score += w[ANSWER_TORTOISE] * popcount(cards & TORTOISES) + w[ANSWER_DRAW] * _draws(view, cards)
+    rest_cost = cost - integer(VALUE_COST[costed_as, value])
+    score = w[ANSWER_CARDS] * popcount(cards) + w[ANSWER_TORTOISE] * popcount(cards & TORTOISES)
+    score += w[ANSWER_DRAW] * _draws(view, cards)
     if cards & HARES:
         score += w[ANSWER_HARE] + w[ANSWER_HARE_EARLY] * _mean_cards(view) // 4
     if play & JERSEY:
         score += w[ANSWER_JERSEY] + w[ANSWER_JERSEY_HIGH] * integer(view["beat"]) // 16
         value += integer(view["rules"]["jersey_bonus"])
+    score += w[ANSWER_VALUE] * value // 16
     stands = integer(STAND[situation, min(value, 99)])
-    score += stands * (w[ANSWER_STANDS] + w[ANSWER_STANDS_BY_COST] * rest_cost // 1024) // 1024
-    return int(score + w[ANSWER_VALUE] * value // 16)
+    worth = score + _worth_of_rest(cost, rest_cost, stands, w)
+    if worth > least and switches & GROUPS:
+        worth = score + _worth_of_rest(cost, hand_cost(rest, costed_as), stands, w)
+    return int(worth)
+
+
+@inlined
+def _worth_of_rest(cost: int, rest_cost: int, stands: int, w: NDArray[np.int64]) -> int:
+    """Return what it is worth to have only the rest of the hand left, with a chance to lead from it."""
+    return int(cost - rest_cost + stands * (w[ANSWER_STANDS] + w[ANSWER_STANDS_BY_COST] * rest_cost // 1024) // 1024)
 
 
 @inlined
@@ -250,18 +265,18 @@ def _answer(view: View, switches: int, w: NDArray[np.int64]) -> tuple[np.uint64,
     for place in range(14):
         if row_with_jersey < row and _has_play(hand, row_with_jersey, place):
             play = cards_of_follow(hand, row_with_jersey, place) | JERSEY
-            score = _answer_score(view, play, cost, situation, switches, w)
+            score = _answer_score(view, play, cost, situation, switches, w, best)
             best, choice = (score, play) if score > best else (best, choice)
         if _has_play(hand, row, place):
             play = cards_of_follow(hand, row, place)
-            score = _answer_score(view, play, cost, situation, switches, w)
+            score = _answer_score(view, play, cost, situation, switches, w, best)
             best, choice = (score, play) if score > best else (best, choice)
             whole = _whole_group(hand, place)
             if whole != play and value_of(whole) > view["beat"]:
-                score = _answer_score(view, whole, cost, situation, switches, w)
+                score = _answer_score(view, whole, cost, situation, switches, w, best)
                 best, choice = (score, whole) if score > best else (best, choice)
     while hares:
-        score = _answer_score(view, lowest(hares), cost, situation, switches, w)
+        score = _answer_score(view, lowest(hares), cost, situation, switches, w, best)
         best, choice = (score, lowest(hares)) if score > best else (best, choice)
         hares = without_lowest(hares)
     return choice, best
@@ -324,7 +339,7 @@ def promise_of(view: View, move: np.uint64) -> int:
     if view["phase"] == Phase.FOLLOW:
         if move == PASS:
             return _pass_score(view, w)
-        return _answer_score(view, move, hand_cost(view["hand"], situation), situation, ALL_ADVICE, w)
+        return _answer_score(view, move, hand_cost(view["hand"], situation), situation, ALL_ADVICE, w, NO_COST)
     if view["phase"] == Phase.GIVE and view["hand"] != cards_of(move):
         return -hand_cost(view["hand"] & ~cards_of(move), situation)
     if kind_of(move) in (Kind.SWAP, Kind.LEAD):  # all alike, so that the order of the table decides, from here on

@@ -10,8 +10,8 @@ from velonimo_sim.bits import integer
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.policy import compiled_bot
-from velonimo_sim.velonimo.policies.rollout import search_flat
-from velonimo_sim.velonimo.policies.search import N, search_parameters
+from velonimo_sim.velonimo.policies.rollout import flat_parameters, search_flat
+from velonimo_sim.velonimo.policies.search import N
 from velonimo_sim.velonimo.view import View
 
 _LONGEST_BUDGET = 5
@@ -27,7 +27,7 @@ def _budget(view: View, playouts: int) -> int:
     return min(_LONGEST_BUDGET * playouts, playouts * full // cards)
 
 
-@compiled_bot("champion", "the strongest that decides within 20 ms", search_parameters(n=1000, weigh=8))
+@compiled_bot("champion", "the strongest that decides within 20 ms", flat_parameters(n=1000, weigh=20, caution=0.03))
 def champion(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Choose the candidate that does best in playouts, of which there are more the shorter they are."""
     return search_flat(view, _budget(view, integer(scratch["parameters"][N])), scratch, stream)

@@ -1,10 +1,15 @@
 """Hidden hands that explain what the others did: the evidence of the log, and a random walk through likely hands.
 
 Who passes a low value probably cannot or will not beat it, and who leads a pair probably held no third card of it. How
-well a hand explains a move is how little is to be regretted of it by the advice: the likelihood of a move falls with
-the difference of its score to that of the advised one. Hands are drawn by the Metropolis algorithm (Metropolis and
-others, "Equation of state calculations by fast computing machines", 1953): two unknown cards in different places are
-exchanged, and the exchange is kept by the ratio of the likelihoods.
+well a hand explains a move is told by what is to be regretted of it: by how much its score by the advice falls short of
+the best. Two kinds of players are reckoned with. One plays by the advice and hardly ever makes a move that it regrets;
+the other thinks for himself, so that his leads and answers tell something and his passes next to nothing. Each is as
+likely as the other beforehand, and what a seat did tells which it is as well as what it holds. The numbers are fitted
+to games of ``advised`` and of ``rollout`` (``experiments/012-inference``).
+
+Hands are drawn by the Metropolis algorithm (Metropolis and others, "Equation of state calculations by fast computing
+machines", 1953): two unknown cards in different places are exchanged, and the exchange is kept by the ratio of the
+likelihoods.
 """
 
 import math
@@ -18,7 +23,7 @@ from velonimo_sim.bits import U0, integer, lowest_index, nth, popcount
 from velonimo_sim.rng import Stream, below
 from velonimo_sim.velonimo.cards import DECK_SIZE, TORTOISES
 from velonimo_sim.velonimo.determinize import determinize_into, unseen_cards
-from velonimo_sim.velonimo.moves import Kind, author_of, cards_of, kind_of, move_of_entry, seat_of
+from velonimo_sim.velonimo.moves import PASS, Kind, author_of, cards_of, kind_of, move_of_entry, seat_of
 from velonimo_sim.velonimo.policies.advised import regret_of
 from velonimo_sim.velonimo.rules import MAX_PLAYERS
 from velonimo_sim.velonimo.state import STATE, State, show_turn
@@ -31,7 +36,7 @@ EVIDENCE = np.dtype(
         ("move", "u8"),  # a play or a pass
         ("later", "u8"),  # cards that its author has played from then on, this move included
         ("author", "i8"),
-        ("trust", "f8"),  # 1, and less the more cards its author has got since
+        ("trusts", "f8", (2,)),  # by kind of player: 1, and less the more cards its author has got since
     ],
     align=True,
 )
@@ -52,12 +57,21 @@ BELIEF = np.dtype(
 Belief: TypeAlias = np.void
 """A record of dtype ``BELIEF``."""
 
-_TEMPERATURE = 300.0
-"""Difference of scores, in 1024ths of a turn, that makes a move e times less likely."""
-_LEAST_LIKELY = -3.0
-"""Logarithm of the likelihood of a move that cannot be explained: nobody follows the advice always."""
-_TRUST_LEFT = 0.5
-"""What a card that a player got later leaves of the trust in the hand that he seems to have had."""
+BY_ADVICE, BY_JUDGEMENT = 0, 1
+"""The kinds of players."""
+
+# Of moves of a player by the advice: logarithm of the likelihood of a move that he would regret.
+_REGRETTED = -5.8
+
+# Of moves of a player who thinks for himself: what each move tells less of him than of the other kind, the difference
+# of scores, in 1024ths of a turn, that makes a move e times less likely, and the logarithm of the least likelihood.
+_FREEDOM = -0.57
+_LEAD_TEMPERATURE, _LEAST_LEAD = 467.0, -2.3
+_ANSWER_TEMPERATURE, _LEAST_ANSWER = 924.0, -1.95
+_PASS_TEMPERATURE, _LEAST_PASS = 500.0, -0.1
+
+_TRUST_LEFT = np.array([0.37, 0.64])
+"""[kind of player]: what a card that a player got later leaves of the trust in the hand that he seems to have had."""
 _FIRST_STEPS = 100
 """Exchanges tried before the first hands are used."""
 
@@ -167,24 +181,62 @@ def _look_back(evidence: NDArray[np.void], n: int, view: View) -> None:
             size = integer(evidence[n]["view"]["sizes"][author])
             drawn = integer(view["sizes"][author]) + popcount(later[author]) - size
             evidence[n]["later"] = later[author]
-            evidence[n]["trust"] = _TRUST_LEFT ** (swapped[author] + max(0, drawn))
+            evidence[n]["trusts"] = _TRUST_LEFT ** (swapped[author] + max(0, drawn))
 
 
 @kernel
-def _likelihood(belief: Belief, seat: int, hand: np.uint64, least: float) -> float:
-    """Return the logarithm of the likelihood of what a seat did if this is its hand now.
+def _likelihoods(belief: Belief, seat: int, hand: np.uint64, least: float) -> tuple[float, float]:
+    """Return the logarithms of the likelihoods of what a seat did if this is its hand now, by kind of player.
 
-    Every move makes it less, so that the count ends, with what it has come to, when it has fallen below ``least``.
+    Every move makes them less, so that the count ends, with what they have come to, when both are below ``least``.
     """
-    total, i = 0.0, integer(belief["n"]) - 1
-    while i >= 0 and total >= least:
+    by_advice, by_judgement, i = 0.0, 0.0, integer(belief["n"]) - 1
+    while i >= 0 and max(by_advice, by_judgement) >= least:
         piece = belief["evidence"][i]
         if piece["author"] == seat:
             piece["view"]["hand"] = hand | piece["later"]
             regret = regret_of(piece["view"], piece["move"])
-            total += piece["trust"] * max(_LEAST_LIKELY, -regret / _TEMPERATURE)
+            if regret > 0:
+                by_advice += piece["trusts"][BY_ADVICE] * _REGRETTED
+            by_judgement += piece["trusts"][BY_ADVICE] * _FREEDOM
+            by_judgement += piece["trusts"][BY_JUDGEMENT] * _judgement(piece["view"], piece["move"], regret)
         i -= 1
-    return total
+    return by_advice, by_judgement
+
+
+@inlined
+def _judgement(view: View, move: np.uint64, regret: int) -> float:
+    """Return the logarithm of the likelihood of a move of a player who thinks for himself."""
+    if move == PASS:
+        return max(_LEAST_PASS, -regret / _PASS_TEMPERATURE)
+    if view["phase"] == Phase.LEAD:
+        return max(_LEAST_LEAD, -regret / _LEAD_TEMPERATURE)
+    return max(_LEAST_ANSWER, -regret / _ANSWER_TEMPERATURE)
+
+
+@kernel
+def _likelihood(belief: Belief, seat: int, hand: np.uint64, least: float) -> float:
+    """Return the logarithm of the likelihood of what a seat did, whichever kind of player it is."""
+    by_advice, by_judgement = _likelihoods(belief, seat, hand, least - math.log(2.0))
+    return _log_of_sum(by_advice, by_judgement)
+
+
+@inlined
+def _log_of_sum(a: float, b: float) -> float:
+    """Return the logarithm of the sum of two numbers of which the logarithms are given."""
+    return max(a, b) + math.log(1.0 + math.exp(-abs(a - b)))
+
+
+@kernel
+def share_by_advice(belief: Belief, view: View) -> float:
+    """Return how likely it is that the opponents who race play by the advice, on average."""
+    total, n = 0.0, 0
+    for seat in range(integer(view["players"])):
+        if seat != view["seat"] and view["sizes"][seat] > 0:
+            by_advice, by_judgement = _likelihoods(belief, seat, belief["state"]["hands"][seat], -math.inf)
+            total += math.exp(by_advice - _log_of_sum(by_advice, by_judgement))
+            n += 1
+    return total / max(1, n)
 
 
 # The walk.

@@ -15,7 +15,8 @@ from velonimo_sim.bits import integer
 from velonimo_sim.rng import STREAM, Stream, next_word
 from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise
 from velonimo_sim.velonimo.policies.base import Scratch
-from velonimo_sim.velonimo.policies.inference import BELIEF, Belief, believe, imagine
+from velonimo_sim.velonimo.policies.inference import BELIEF, Belief, believe, imagine, share_by_advice
+from velonimo_sim.velonimo.policies.parameter import Parameter, Value
 from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.policies.search import (
     BACKUP,
@@ -34,6 +35,14 @@ from velonimo_sim.velonimo.policies.search import (
 from velonimo_sim.velonimo.state import STATE
 from velonimo_sim.velonimo.step import step
 from velonimo_sim.velonimo.view import View
+
+CAUTION = ENDINGS + 1
+
+
+def flat_parameters(caution: float = 0.0, **defaults: Value) -> tuple[Parameter, ...]:
+    """Return the parameters of a bot that searches flat, some with defaults of its own."""
+    help_ = "by what share of the stake a move must be better than the advised one, if nobody plays by the advice"
+    return (*search_parameters(**defaults), Parameter("caution", float, caution, (0.0, 1.0), help_))
 
 
 @kernel
@@ -74,6 +83,8 @@ def _try_all(
     actions: NDArray[np.uint64],
     scores: NDArray[np.float64],
     n: int,
+    advised: np.uint64,
+    caution: float,
     belief: Belief,
     states: NDArray[np.void],
     chances: NDArray[np.void],
@@ -94,18 +105,34 @@ def _try_all(
         step(states[1], actions[k], chances[0])
         play_out(states[1], scratch, chances[0])
         scores[k] += worth(states[1], seat, backup)
+        if actions[k] == advised:
+            scores[k] += caution
+
+
+@kernel
+def _caution(belief: Belief, view: View, scratch: Scratch) -> float:
+    """Return by what share of all that is at stake a move must be better than the advised one.
+
+    Playouts take the others to play by the advice, so that they are believed the less, the less the others do.
+    """
+    most = scratch["parameters"][CAUTION]
+    return float(most * (1.0 - share_by_advice(belief, view)) ** 2) if most > 0 else 0.0
 
 
 @kernel
 def _best_by_halving(
     view: View, actions: NDArray[np.uint64], n: int, budget: int, scratch: Scratch, stream: Stream
 ) -> np.uint64:
-    """Return the best of the first ``n`` actions, which are reordered, by sequential halving."""
+    """Return the best of the first ``n`` actions, of which the first is the advised one, by sequential halving.
+
+    The actions are reordered.
+    """
     states, chances, scores = np.empty(2, STATE), np.empty(1, STREAM), np.zeros(n)
     most = most_worth(view, integer(scratch["parameters"][BACKUP]))
     deadline = deadline_of(scratch)
     beliefs = np.empty(1, BELIEF)
     believe(beliefs[0], view, integer(scratch["parameters"][WEIGH]), stream)
+    advised, caution = actions[0], most * _caution(beliefs[0], view, scratch)
     began = monotonic_ns() if deadline else 0
     rounds = _rounds(n)
     for round_ in range(rounds):
@@ -113,9 +140,9 @@ def _best_by_halving(
         tried = 0
         round_ends = began + (deadline - began) * (round_ + 1) // rounds
         while tried == 0 or (monotonic_ns() < round_ends if deadline else tried < hands):
-            _try_all(view, actions, scores, n, beliefs[0], states, chances, scratch, stream)
+            _try_all(view, actions, scores, n, advised, caution, beliefs[0], states, chances, scratch, stream)
             tried += 1
-            if n == 2 and deadline == 0 and _is_settled(scores, n, hands - tried, most):
+            if n == 2 and deadline == 0 and _is_settled(scores, n, hands - tried, most + caution):
                 break
         _sort(actions, scores, n)
         n = (n + 1) // 2
@@ -134,9 +161,7 @@ def search_flat(view: View, budget: int, scratch: Scratch, stream: Stream) -> np
     return _best_by_halving(view, actions, n, budget, scratch, stream)
 
 
-@compiled_bot(
-    "rollout", "flat Monte Carlo: playouts of the most promising moves in imagined hands", search_parameters()
-)
+@compiled_bot("rollout", "flat Monte Carlo: playouts of the most promising moves in imagined hands", flat_parameters())
 def rollout(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Choose the candidate that does best in playouts."""
     return search_flat(view, integer(scratch["parameters"][N]), scratch, stream)
