@@ -3,6 +3,8 @@
 Which search with which budget that is was measured, see ``experiments/010-ladder``.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from velonimo_sim._jit import kernel
@@ -14,20 +16,29 @@ from velonimo_sim.velonimo.policies.rollout import flat_parameters, search_flat
 from velonimo_sim.velonimo.policies.search import N
 from velonimo_sim.velonimo.view import View
 
+_CARDS = 44
+"""Cards in four full hands."""
 _LONGEST_BUDGET = 5
-"""The most that the budget grows as hands get shorter."""
+"""The most that the budget grows as fewer cards are left."""
 
 
 @kernel
 def _budget(view: View, playouts: int) -> int:
-    """Return how many playouts take as long as so many from full hands."""
-    full, cards = integer(view["rules"]["hand_size"]) * integer(view["players"]), 0
+    """Return how many playouts take about as long as so many from four full hands."""
+    cards = 0
     for seat in range(integer(view["players"])):
         cards += integer(view["sizes"][seat])
-    return min(_LONGEST_BUDGET * playouts, playouts * full // cards)
+    return min(_LONGEST_BUDGET * playouts, playouts * _CARDS // cards)
 
 
-@compiled_bot("champion", "the strongest that decides within 20 ms", flat_parameters(n=1000, weigh=20, caution=0.03))
+_N, *_OTHERS = flat_parameters(n=1100, weigh=8, caution=0.03)
+_PARAMETERS = (
+    replace(_N, help="playouts a decision from four full hands; from fewer cards up to 5 times as many"),
+    *_OTHERS,
+)
+
+
+@compiled_bot("champion", "the strongest that decides within 20 ms", _PARAMETERS)
 def champion(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Choose the candidate that does best in playouts, of which there are more the shorter they are."""
     return search_flat(view, _budget(view, integer(scratch["parameters"][N])), scratch, stream)

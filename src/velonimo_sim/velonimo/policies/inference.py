@@ -250,6 +250,8 @@ def _walk(belief: Belief, steps: int, stream: Stream) -> None:
     """Try a number of times to exchange two unknown cards."""
     unseen = belief["unseen"]
     size = popcount(unseen)
+    if size == 0:
+        return
     for _ in range(steps):
         one, two = nth(unseen, below(stream, size)), nth(unseen, below(stream, size))
         a, b = _holder(belief["state"], one), _holder(belief["state"], two)

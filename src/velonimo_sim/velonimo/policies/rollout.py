@@ -42,7 +42,7 @@ CAUTION = ENDINGS + 1
 def flat_parameters(caution: float = 0.0, **defaults: Value) -> tuple[Parameter, ...]:
     """Return the parameters of a bot that searches flat, some with defaults of its own."""
     help_ = "by what share of the stake a move must be better than the advised one, if nobody plays by the advice"
-    return (*search_parameters(**defaults), Parameter("caution", float, caution, (0.0, 1.0), help_))
+    return (*search_parameters(4096, **defaults), Parameter("caution", float, caution, (0.0, 1.0), help_))
 
 
 @kernel
