@@ -296,6 +296,16 @@ def test_the_walk_visits_hands_in_proportion_to_their_likelihood() -> None:
     assert distance(uniform, expected) > 0.2
 
 
+def test_where_no_card_is_unknown_there_is_nothing_to_exchange() -> None:
+    state = position(["R3 R4 B5 G2", "B6 B7 G6 N3", "Y4 Y5 P7 N4"], "R3, B6, pass, pass, N3, Y4", hand_size=4)
+    view = state["view"]
+    view["known"][1:3] = state["hands"][1:3]
+    view["played"] |= unseen_cards(view)
+    belief = belief_of(view)
+    assert belief["n"] == 4
+    assert np.array_equal(imagined(view, belief, STEPS)["hands"][1:3], state["hands"][1:3])
+
+
 # The kinds of players.
 
 

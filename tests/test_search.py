@@ -1,5 +1,7 @@
 """What the searching bots share: what they search, how they play on, and what the end of a col is worth to them."""
 
+import subprocess
+import sys
 from collections import Counter
 from functools import cache
 from itertools import combinations
@@ -278,3 +280,16 @@ def test_no_two_ends_of_a_col_differ_by_more_than_is_said(backup: int) -> None:
             worth(played_out(state, seed, "playout=random"), seat, backup) for seed in range(4 if INTERPRETED else 30)
         ]
         assert max(ends) - min(ends) <= most_worth(state["view"], backup)
+
+
+def test_where_kernels_have_no_clock_only_playouts_are_counted() -> None:
+    script = """
+import velonimo_sim._clock as clock
+clock.HAS_CLOCK = False
+from velonimo_sim.velonimo.policies import parse_bot
+print(parse_bot("rollout:ms=0").text)
+parse_bot("rollout:ms=5")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout == "rollout\n"
+    assert done.stderr.splitlines()[-1].endswith("bot rollout:ms=5: allowed is a number 0.0-0.0")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from velonimo_sim._clock import monotonic_ns
+from velonimo_sim._clock import HAS_CLOCK, monotonic_ns
 from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import U0, U1, byte, integer, shift_left
 from velonimo_sim.rng import Stream, below
@@ -25,9 +25,11 @@ from velonimo_sim.velonimo.view import Phase, View
 PLAYOUTS = ("random", "greedy", "advised")
 BACKUPS = ("points", "difference", "win")
 
+_MOST_MS = 60_000.0 if HAS_CLOCK else 0.0
+
 _PARAMETERS = (
     Parameter("n", int, 200, (1, 1_000_000), "playouts a decision; every candidate gets at least one"),
-    Parameter("ms", float, 0.0, (0.0, 60_000.0), "milliseconds a decision in place of n; 0 counts playouts"),
+    Parameter("ms", float, 0.0, (0.0, _MOST_MS), "milliseconds a decision in place of n; 0 counts playouts"),
     Parameter("playout", PLAYOUTS, "advised", help="who plays on to the end of the col"),
     Parameter("epsilon", float, 0.0, (0.0, 1.0), "share of uniform moves in playouts"),
     Parameter("backup", BACKUPS, "win", help="points of the col, their difference to the others', chance to win"),
