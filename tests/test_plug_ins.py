@@ -196,9 +196,9 @@ ALLOWED = "allowed is a class with choose(view, moves, rng) or a function with @
         ("picking.py:Picks:share=nan", "bot picking.py:Picks:share=nan: allowed is a number 0-1"),
         ("picking.py:Picks:backwards=yes", "bot picking.py:Picks:backwards=yes: allowed is on or off"),
         ("picking.py:Picks:style=loud", "bot picking.py:Picks:style=loud: allowed is bold or shy"),
-        ("picking.py:Picks:", "unknown parameter of bot picking.py:Picks '': there are number, "),
-        ("picking.py", "unknown bot 'picking.py': there are random, "),
-        ("picking.py:", "unknown bot 'picking.py': there are random, "),
+        ("picking.py:Picks:", "bot picking.py:Picks:: setting '': allowed is key=value"),
+        ("picking.py", "bot picking.py: allowed is FILE.py:NAME"),
+        ("picking.py:", "bot picking.py:: allowed is FILE.py:NAME"),
         ("syntax.py:Bot", "bot syntax.py:Bot cannot be loaded: SyntaxError: "),
         ("exits.py:Bot", "bot exits.py:Bot cannot be loaded: SystemExit: 3"),
         ("lines.py:Bot", "bot lines.py:Bot cannot be loaded: ValueError: two lines"),
@@ -703,10 +703,15 @@ def test_processes_go_with_their_parent() -> None:
 
 
 def test_a_bot_that_sees_all_is_called_a_cheat(capsys: pytest.CaptureFixture[str]) -> None:
-    assert tournament.main(["--bots", "test_plug_ins:clairvoyant", "greedy", "--games", "4", "--out", "run"]) == 0
-    assert capsys.readouterr().err == (
-        "velonimo_sim.tournament: bot test_plug_ins:clairvoyant cheats: it sees all cards\n"
-    )
+    """It stands below the others, wherever it was named and whatever it won."""
+    arguments = ["--bots", "test_plug_ins:clairvoyant", "greedy", "--games", "4", "--out", "run"]
+    assert tournament.main(arguments) == 0
+    out, err = capsys.readouterr()
+    assert err == "velonimo_sim.tournament: bot test_plug_ins:clairvoyant cheats: it sees all cards\n"
+    assert out.splitlines()[1].startswith("greedy ")
+    assert out.splitlines()[2].startswith("test_plug_ins:clairvoyant (sees all) ")
+    assert tournament.main([*arguments, "--overwrite", "--json"]) == 0
+    assert [bot["sees_all"] for bot in json.loads(capsys.readouterr().out)["bots"]] == [True, False]
     assert json.loads(Path("run/run.json").read_text())["sees_all"] == [True, False]
 
 

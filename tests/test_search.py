@@ -134,7 +134,7 @@ def test_of_moves_that_are_the_same_but_for_names_one_is_searched_and_of_all_oth
         assert set(found) == set(every)
         assert max(found.values()) == 1
         merged += every.total() - found.total()
-    assert INTERPRETED or merged > 50
+    assert INTERPRETED or merged > 20
 
 
 def test_merged_moves_promise_the_same() -> None:
@@ -292,4 +292,4 @@ parse_bot("rollout:ms=5")
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.stdout == "rollout\n"
-    assert done.stderr.splitlines()[-1].endswith("bot rollout:ms=5: allowed is a number 0.0-0.0")
+    assert done.stderr.splitlines()[-1].endswith("bot rollout:ms=5: allowed is a number 0-0")

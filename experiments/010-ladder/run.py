@@ -87,7 +87,7 @@ def print_ladder(rows: Sequence[Row], seed: int, folder: Path, workers: int) -> 
                 f"{row.deals:,}",
                 f"{row.games:,}",
                 interval_text(wins, row.players),
-                str(row.asked),
+                "" if row.asked is None else str(row.asked),
             )
             print(f"| {' | '.join(cells)} |", flush=True)
 

@@ -19,13 +19,16 @@ from velonimo_sim._clock import monotonic_ns
 from velonimo_sim._jit import kernel, picker
 from velonimo_sim.bits import integer
 from velonimo_sim.commands import say
+from velonimo_sim.game import GAMES
+from velonimo_sim.match import rotated_seatings
 from velonimo_sim.rng import BOT, CHANCE, STREAM, Stream, new_stream, open_stream
 from velonimo_sim.velonimo.legal import legal_moves
 from velonimo_sim.velonimo.playout import policy_table
 from velonimo_sim.velonimo.policies import parse_bot
 from velonimo_sim.velonimo.policies.base import POLICY, SCRATCH, Scratch
 from velonimo_sim.velonimo.policies.search import play_out
-from velonimo_sim.velonimo.rules import MAX_PLAYERS
+from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW
+from velonimo_sim.velonimo.rules import MAX_PLAYERS, RuleSet
 from velonimo_sim.velonimo.state import STATE, clone, new_state
 from velonimo_sim.velonimo.step import apply, deal, deal_col, step
 from velonimo_sim.velonimo.view import Phase
@@ -35,6 +38,7 @@ GAMES_OF_STARTS = 25
 """The timed playouts start from every decision of so many games."""
 PLAYOUTS_A_START = 20
 YARDSTICK_GAMES = 50_000
+TWIN_GAMES = 20_000
 MOST_DECISIONS = 2_000
 """More than a game has."""
 
@@ -54,6 +58,8 @@ def print_speed(config: dict[str, Any], seed: int, runs: int) -> None:
         print_playouts(config["playouts"], engine_speed.build_yardstick(Path(folder)), seed, runs)
     print()
     print_decisions(config["bot"], config["against"], config["games"], seed)
+    print()
+    print_twins(seed, runs)
     print()
     print_beside(config["bot"], config["beside"], config["games"], seed)
 
@@ -166,6 +172,28 @@ def print_decisions(bot: str, against: str, games: int, seed: int) -> None:
         ms = some["ns"] / 1e6
         figures = (ms.mean(), np.median(ms), np.quantile(ms, 0.99), ms.max())
         print(f"| {name} | {len(ms):,} | {' | '.join(f'{figure:.3f}' for figure in figures)} |")
+
+
+def print_twins(seed: int, runs: int) -> None:
+    """Print how fast a bot of the house plays, and the same logic in a user's file, runs alternating."""
+    texts = ("greedy", f"{Path(__file__).parent / 'twin.py'}:twin")
+    tables = [
+        GAMES["velonimo"].open_table([parse_bot(text)] * PLAYERS, RuleSet(), rotated_seatings(PLAYERS), seed)
+        for text in texts
+    ]
+    seconds: list[list[float]] = [[], []]
+    for run in range(runs + 1):  # the first is to compile
+        say(COMMAND, f"twins: run {run} of {runs}")
+        for table, times in zip(tables, seconds, strict=True):
+            game_rows = np.zeros(TWIN_GAMES * PLAYERS, GAME_ROW)
+            col_rows = np.zeros(TWIN_GAMES * GAMES["velonimo"].most_col_rows(RuleSet(), PLAYERS), COL_ROW)
+            began = time.perf_counter()
+            table.play(0, TWIN_GAMES, game_rows, col_rows)
+            times.append(time.perf_counter() - began)
+    of_house, of_user = (median(times[1:]) / TWIN_GAMES * 1e6 for times in seconds)
+    print("| us a game, greedy of the house | the same in a user's file | speed of the user's |")
+    print("| --- | --- | --- |")
+    print(f"| {of_house:.2f} | {of_user:.2f} | {of_house / of_user:.3f} |")
 
 
 def print_beside(bot: str, others: Sequence[str], games: int, seed: int) -> None:

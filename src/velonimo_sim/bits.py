@@ -146,6 +146,13 @@ def deposit(word: np.uint64, places: np.uint64) -> np.uint64:
 
 
 @inlined
+def fold(word: np.uint64, part: np.uint64, factor: np.uint64) -> np.uint64:
+    """Return a hash of a hash and one more word; the factor is odd, and names one of many hashes."""
+    product = multiply(word ^ part, factor)
+    return product ^ shift_right(product, 29)
+
+
+@inlined
 def next_of_same_size(word: np.uint64) -> np.uint64:
     """Return the next higher word with as many set bits (Gosper's method, HAKMEM item 175); not for 0."""
     low = lowest(word)

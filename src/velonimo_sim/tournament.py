@@ -15,6 +15,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import count
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -321,6 +322,7 @@ def _claim_folder(out: Path | None, overwrite: bool) -> tuple[Path, bool]:
 
 def _print_result(tournament: Tournament, outcome: Outcome, out: Path, as_json: bool) -> None:
     games = outcome.tally.games
+    rows = [row | {"sees_all": bot.sees_all} for row, bot in zip(outcome.tally.table(), tournament.bots, strict=True)]
     rate = games / outcome.seconds if outcome.seconds else 0.0
     if as_json:
         result = {
@@ -332,12 +334,13 @@ def _print_result(tournament: Tournament, outcome: Outcome, out: Path, as_json: 
             "out": str(out),
             "players": len(tournament.bots),
             "seed": tournament.seed,
-            "bots": outcome.tally.table(),
+            "bots": rows,
         }
         print(json.dumps(result))
         return
     table = Table(title=None, box=None, pad_edge=False)
-    rows = outcome.tally.table() if games else []
+    # Who sees all is not ranked with the others: it stands below them, and says so.
+    rows = sorted(rows if games else [], key=itemgetter("sees_all"))
     any_fault = any(row["faults"] for row in rows)
     table.add_column("bot")
     for heading in ("games", "wins %", "95 % interval", "mean points", "mean place", "faults")[: 6 if any_fault else 5]:
@@ -350,7 +353,9 @@ def _print_result(tournament: Tournament, outcome: Outcome, out: Path, as_json: 
             f"{row['mean_points']:.3f}",
             f"{row['mean_place']:.3f}",
         ]
-        table.add_row(row["bot"], *cells, *([f"{row['faults']:,}"] if any_fault else []))
+        table.add_row(
+            row["bot"] + " (sees all)" * row["sees_all"], *cells, *([f"{row['faults']:,}"] if any_fault else [])
+        )
     console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
     console.print(table)
     print(f"{games:,} games in {outcome.seconds:.1f} s, {rate:,.0f} games/s")

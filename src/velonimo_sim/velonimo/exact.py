@@ -29,11 +29,10 @@ from velonimo_sim.bits import (
     binomial,
     bit,
     deposit,
+    fold,
     integer,
-    multiply,
     next_of_same_size,
     popcount,
-    shift_right,
 )
 from velonimo_sim.rng import STREAM, Stream
 from velonimo_sim.velonimo.cards import DROMEDARIES
@@ -220,22 +219,15 @@ def _context(order: NDArray[np.int64], state: State) -> np.uint64:
     """Return a hash of all that a value depends on and no move of the col changes."""
     view = state["view"]
     rules = view["rules"]
-    word = _fold(U0, np.uint64(integer(rules["jersey_bonus"])), _PLACE_FACTOR)
-    word = _fold(word, np.uint64(col_value(view)), _PLACE_FACTOR)
+    word = fold(U0, np.uint64(integer(rules["jersey_bonus"])), _PLACE_FACTOR)
+    word = fold(word, np.uint64(col_value(view)), _PLACE_FACTOR)
     for number in (rules["tortoise_swap"], rules["dromedary_last_card"], view["players"], view["wearer"]):
-        word = _fold(word, np.uint64(integer(number)), _PLACE_FACTOR)
+        word = fold(word, np.uint64(integer(number)), _PLACE_FACTOR)
     for place in range(integer(view["players"])):
-        word = _fold(word, np.uint64(order[place]), _PLACE_FACTOR)
+        word = fold(word, np.uint64(order[place]), _PLACE_FACTOR)
     for i in range(integer(view["pile_size"])):
-        word = _fold(word, np.uint64(integer(state["pile"][i])), _PLACE_FACTOR)
+        word = fold(word, np.uint64(integer(state["pile"][i])), _PLACE_FACTOR)
     return word
-
-
-@inlined
-def _fold(word: np.uint64, part: np.uint64, factor: np.uint64) -> np.uint64:
-    """Return a hash of a hash and one more word."""
-    product = multiply(word ^ part, factor)
-    return product ^ shift_right(product, 29)
 
 
 @inlined
@@ -396,13 +388,13 @@ def _hash(state: State, context: np.uint64) -> tuple[np.uint64, np.uint64]:
     number = (number * 256 + integer(view["author"])) * 256 + integer(view["swap_victim"])
     number = (number * 8 + integer(view["swap_count"])) * 64 + integer(view["pile_size"])
     number = (number * 2 + integer(view["jersey_spent"])) * 2**21 + integer(view["beat"])
-    place = _fold(context, np.uint64(number), _PLACE_FACTOR)
-    check = _fold(context, np.uint64(number), _CHECK_FACTOR)
-    place = _fold(place, view["reward"], _PLACE_FACTOR)
-    check = _fold(check, view["reward"], _CHECK_FACTOR)
+    place = fold(context, np.uint64(number), _PLACE_FACTOR)
+    check = fold(context, np.uint64(number), _CHECK_FACTOR)
+    place = fold(place, view["reward"], _PLACE_FACTOR)
+    check = fold(check, view["reward"], _CHECK_FACTOR)
     for seat in range(integer(view["players"])):
-        place = _fold(place, state["hands"][seat], _PLACE_FACTOR)
-        check = _fold(check, state["hands"][seat], _CHECK_FACTOR)
+        place = fold(place, state["hands"][seat], _PLACE_FACTOR)
+        check = fold(check, state["hands"][seat], _CHECK_FACTOR)
     return place, check | U1
 
 

@@ -1,4 +1,4 @@
-"""Whole games played by compiled bots, with one row per game and seat and one per game, col and seat (``rows.py``)."""
+"""Whole games, with one row per game and seat and one per game, col and seat (``rows.py``)."""
 
 import traceback
 from collections.abc import Sequence
@@ -289,7 +289,7 @@ def play_games(
     Returns
     -------
     bool
-        Whether all games are played; False if a bot's choice was refused: ``loops`` then says which.
+        Whether all games are played; False where Python has to decide: ``loops`` then says what.
     """
     loop = loops[0]
     players = integer(start[0]["view"]["players"])

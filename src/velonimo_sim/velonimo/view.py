@@ -14,7 +14,6 @@ from velonimo_sim.velonimo.rules import MAX_PLAYERS, RULES
 NOBODY = 255
 """Stands for "no seat" in fields that hold a seat."""
 
-
 MAX_LOGGED = 120
 """How many moves of a col the log holds; should a col be longer, it ends there."""
 

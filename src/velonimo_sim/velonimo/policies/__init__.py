@@ -103,7 +103,9 @@ def parse_bot(text: str) -> Bot:
     given: dict[str, Value] = {}
     parameters = {parameter.name: parameter for parameter in policy.parameters}
     for setting in [] if settings is None else settings.split(","):
-        key, _, value = setting.partition("=")
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise UsageError(f"bot {text}: setting {setting!r}: allowed is key=value")
         if not parameters:
             raise UsageError(f"bot {name} has no parameters, so {setting!r} cannot be set")
         if key not in parameters:
@@ -132,6 +134,8 @@ def _find(text: str) -> tuple[str, Policy, str | None]:
     if name in announced:
         return name, load_announced(name, announced[name]), settings
     elsewhere = _ELSEWHERE.fullmatch(text)
+    if elsewhere is None and name.endswith(".py"):
+        raise UsageError(f"bot {text}: allowed is FILE.py:NAME")
     if elsewhere is None:
         raise unknown_name("bot", name, bot_names())
     place, attribute = elsewhere["place"], elsewhere["attribute"]

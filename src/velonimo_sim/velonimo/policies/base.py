@@ -17,11 +17,7 @@ from velonimo_sim.velonimo.view import VIEW
 
 SCRATCH = np.dtype(
     [
-        (
-            "parameters",
-            "f8",
-            (MAX_PARAMETERS,),
-        ),  # values in the order of their declaration; on is 1, a choice its index
+        ("parameters", "f8", (MAX_PARAMETERS,)),  # values as they are declared; on is 1, a choice its index
         ("used", "i8"),  # words of memory in use, which the bot counts; the engine sets 0 when a game begins
         ("moves", "u8", (4096,)),  # room for a list of legal moves; what is left in it means nothing to the next call
         ("memory", "u8", (131_072,)),  # what the bot remembers within a game; beyond ``used`` it may hold anything

@@ -12,8 +12,8 @@ from velonimo_sim.bits import integer
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.policy import compiled_bot
-from velonimo_sim.velonimo.policies.rollout import flat_parameters, search_flat
-from velonimo_sim.velonimo.policies.search import N
+from velonimo_sim.velonimo.policies.rollout import search_flat
+from velonimo_sim.velonimo.policies.search import CAUTION, N, search_parameters
 from velonimo_sim.velonimo.view import View
 
 _CARDS = 44
@@ -31,9 +31,11 @@ def _budget(view: View, playouts: int) -> int:
     return min(_LONGEST_BUDGET * playouts, playouts * _CARDS // cards)
 
 
-_N, *_OTHERS = flat_parameters(n=1100, weigh=8, caution=0.03)
+_N, *_OTHERS = search_parameters(CAUTION, n=1100, weigh=8, caution=0.03)
 _PARAMETERS = (
-    replace(_N, help="playouts a decision from four full hands; from fewer cards up to 5 times as many"),
+    replace(
+        _N, help="playouts a decision from four full hands, fewer from more cards, up to 5 times as many from fewer"
+    ),
     *_OTHERS,
 )
 

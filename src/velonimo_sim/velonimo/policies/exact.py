@@ -1,4 +1,7 @@
-"""The bot ``exact``: solves the end of a col when all hands are known, and follows the advice until then."""
+"""The bot ``exact``: solves the end of a col, and follows the advice until then.
+
+It does when all hands are known, and when two are left with few cards, then in hands that it imagines.
+"""
 
 import numpy as np
 
@@ -10,8 +13,9 @@ from velonimo_sim.velonimo.policies.search import exact_ending
 from velonimo_sim.velonimo.view import View
 
 
-@compiled_bot("exact", "as advised, and solves the end of a col when all hands are known")
+@compiled_bot("exact", "as advised, and solves the end of a col: hands that are known, or the few cards of two")
 def exact(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Return the exact move or else the advised one."""
-    move = exact_ending(view, stream)
-    return move if move else advise(view, ALL_ADVICE, stream)
+    advised = advise(view, ALL_ADVICE, stream)
+    move = exact_ending(view, advised, stream)
+    return move if move else advised

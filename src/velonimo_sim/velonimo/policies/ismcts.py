@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from velonimo_sim._clock import monotonic_ns
 from velonimo_sim._jit import inlined, kernel
-from velonimo_sim.bits import U0, U1, add, integer, multiply, shift_right
+from velonimo_sim.bits import U0, U1, add, fold, integer
 from velonimo_sim.rng import STREAM, Stream, next_word
 from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise
 from velonimo_sim.velonimo.policies.base import Scratch
@@ -46,7 +46,7 @@ _WIDTH = 8
 """The most actions of a node."""
 
 _PARAMETERS = (
-    *search_parameters(most_candidates=_WIDTH, weigh=20),
+    *search_parameters(WEIGH, most_candidates=_WIDTH, weigh=20),
     Parameter("explore", float, 0.5, (0.0, 10.0), "weight of what was seldom tried, as a share of what is at stake"),
     Parameter("rivals", ("advised", "tree"), "advised", help="who decides for the others within the tree"),
 )
@@ -62,6 +62,7 @@ _NODES = 3600
 _KEY, _ACTION, _THERE, _TAKEN, _SUM = 0, 1, 1 + _WIDTH, 1 + 2 * _WIDTH, 1 + 3 * _WIDTH
 _NODE_WORDS = 1 + 4 * _WIDTH
 _MILLION = 1e6
+_KEY_FACTOR = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 _DEEPEST = 64
 """The most decisions of a walk that are in the tree."""
@@ -76,21 +77,15 @@ def _find(memory: NDArray[np.uint64], key: np.uint64) -> int:
     return at * _NODE_WORDS
 
 
-@inlined
-def _fold(key: np.uint64, word: np.uint64) -> np.uint64:
-    product = multiply(key ^ word, np.uint64(0x9E37_79B9_7F4A_7C15))
-    return product ^ shift_right(product, 29)
-
-
 @kernel
 def _key_of(view: View, own_hand: np.uint64, own_seat: int) -> np.uint64:
     """Return a hash of what the observer has seen of the col and of his hand; never 0."""
-    key = _fold(np.uint64(view["col"]), own_hand)
+    key = fold(np.uint64(view["col"]), own_hand, _KEY_FACTOR)
     for i in range(integer(view["logged"])):
-        key = _fold(key, view["log"][i])
+        key = fold(key, view["log"][i], _KEY_FACTOR)
     for seat in range(integer(view["players"])):
-        key = _fold(key, np.uint64(view["totals"][seat]))
-    return _fold(key, np.uint64(integer(view["phase"]) * MAX_PLAYERS + own_seat)) | U1
+        key = fold(key, np.uint64(view["totals"][seat]), _KEY_FACTOR)
+    return fold(key, np.uint64(integer(view["phase"]) * MAX_PLAYERS + own_seat), _KEY_FACTOR) | U1
 
 
 @kernel
@@ -202,12 +197,16 @@ def _walk(state: State, seat: int, explore: float, scratch: Scratch, chance: Str
 
 
 @kernel
-def _most_taken(memory: NDArray[np.uint64], node: int) -> np.uint64:
-    best = 0
+def _most_taken(memory: NDArray[np.uint64], node: int) -> tuple[np.uint64, int]:
+    """Return the action of a node that was taken most often, and how much more often than any other."""
+    best, second = 0, -1
     for slot in range(1, _WIDTH):
         if memory[node + _TAKEN + slot] > memory[node + _TAKEN + best]:
-            best = slot
-    return np.uint64(memory[node + _ACTION + best])
+            best, second = slot, best
+        elif second < 0 or memory[node + _TAKEN + slot] > memory[node + _TAKEN + second]:
+            second = slot
+    lead = integer(memory[node + _TAKEN + best]) - integer(memory[node + _TAKEN + second])
+    return memory[node + _ACTION + best], lead
 
 
 @compiled_bot(
@@ -215,25 +214,28 @@ def _most_taken(memory: NDArray[np.uint64], node: int) -> np.uint64:
 )
 def ismcts(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Choose the exact move where it is known, or else the one that the search takes most often."""
-    if scratch["parameters"][ENDINGS]:
-        move = exact_ending(view, stream)
+    parameters, seat = scratch["parameters"], integer(view["seat"])
+    advised = advise(view, ALL_ADVICE, stream)
+    if parameters[ENDINGS]:
+        move = exact_ending(view, advised, stream)
         if move:
             return move
-    advised = advise(view, ALL_ADVICE, stream)
-    if list_candidates(view, scratch["moves"], advised, integer(scratch["parameters"][WIDTH])) == 1:
+    if list_candidates(view, scratch["moves"], advised, integer(parameters[WIDTH])) == 1:
         return advised
     _make_room(scratch)
-    parameters, seat = scratch["parameters"], integer(view["seat"])
+    memory, root = scratch["memory"], _key_of(view, view["hand"], seat)
     steps, explore = integer(parameters[WEIGH]), parameters[EXPLORE] * most_worth(view, integer(parameters[BACKUP]))
     states, chances, beliefs = np.empty(2, STATE), np.empty(1, STREAM), np.empty(1, BELIEF)
     believe(beliefs[0], view, steps, stream)
-    deadline, walks = deadline_of(scratch), 0
-    while walks == 0 or (monotonic_ns() < deadline if deadline else walks < integer(parameters[N])):
+    deadline, left = deadline_of(scratch), integer(parameters[N])
+    while True:
         imagine(states[0], beliefs[0], view, steps, stream)
-        for _ in range(_WALKS_A_HAND):
+        for _ in range(_WALKS_A_HAND if deadline else min(left, _WALKS_A_HAND)):
             states[1] = states[0]
             chances[0]["state"] = next_word(stream)
             chances[0]["gamma"] = stream["gamma"]
             _walk(states[1], seat, explore, scratch, chances[0])
-        walks += _WALKS_A_HAND
-    return _most_taken(scratch["memory"], _find(scratch["memory"], _key_of(view, view["hand"], seat)))
+        left -= _WALKS_A_HAND
+        move, lead = _most_taken(memory, _find(memory, root))
+        if monotonic_ns() >= deadline if deadline else lead > left:
+            return move

@@ -65,7 +65,7 @@ class Parameter:
             return "on or off"
         low, high = self.range
         dash = "-" if low >= 0 else " to "
-        return f"{'an integer' if self.type is int else 'a number'} {low}{dash}{high}"
+        return f"{'an integer' if self.type is int else 'a number'} {low:.15g}{dash}{high:.15g}"
 
     def read(self, text: str) -> Value:
         """Return the value that a text gives.

@@ -1,6 +1,6 @@
 """Bots in plain Python: how one is asked, and how its answer is read.
 
-The compiled loop cannot ask them. In its tuple of policies a plain bot is ``ask``, which answers with no move; the loop
+The compiled loop cannot ask them. In its table of policies a plain bot is ``ask``, which answers with no move; the loop
 then stops, and goes on with the answer from here.
 """
 

@@ -10,14 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from velonimo_sim._jit import inlined
-from velonimo_sim.bits import (
-    U0,
-    byte,
-    integer,
-    lowest_index,
-    shift_left,
-    without_lowest,
-)
+from velonimo_sim.bits import U0, byte, integer, lowest_index, shift_left, without_lowest
 from velonimo_sim.velonimo.cards import HARES, RIDERS, TORTOISES
 from velonimo_sim.velonimo.moves import value_of
 from velonimo_sim.velonimo.policies.stand import SITUATIONS, STAND

@@ -80,7 +80,11 @@ def _load_file(path: Path, changed: int) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
     return module
 
 
@@ -98,6 +102,9 @@ def _blamed_on(bot: str) -> Iterator[None]:
 def _policy_in(module: ModuleType, place: str, attribute: str) -> Policy:
     if hasattr(module, attribute):
         return as_policy(getattr(module, attribute))
+    for thing in vars(module).values():
+        if isinstance(thing, Policy) and thing.name == attribute:
+            return thing
     bots = [name for name, thing in vars(module).items() if _is_bot(thing)]
     if not bots:
         raise UsageError(f"there is no bot in {place}")

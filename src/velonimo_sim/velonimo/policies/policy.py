@@ -151,7 +151,7 @@ def compiled_bot(
     Parameters
     ----------
     name : str
-        What it is called.
+        What it is called: in ``FILE.py:NAME`` either this or the name of the function.
     help : str
         What it does, in a few words.
     parameters : sequence of Parameter

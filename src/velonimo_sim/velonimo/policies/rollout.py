@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from velonimo_sim._clock import monotonic_ns
-from velonimo_sim._jit import kernel
+from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import integer
 from velonimo_sim.rng import STREAM, Stream, next_word
 from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.inference import BELIEF, Belief, believe, imagine, share_by_advice
-from velonimo_sim.velonimo.policies.parameter import Parameter, Value
 from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.policies.search import (
     BACKUP,
+    CAUTION,
     ENDINGS,
     WEIGH,
     WIDTH,
@@ -35,14 +35,6 @@ from velonimo_sim.velonimo.policies.search import (
 from velonimo_sim.velonimo.state import STATE
 from velonimo_sim.velonimo.step import step
 from velonimo_sim.velonimo.view import View
-
-CAUTION = ENDINGS + 1
-
-
-def flat_parameters(caution: float = 0.0, **defaults: Value) -> tuple[Parameter, ...]:
-    """Return the parameters of a bot that searches flat, some with defaults of its own."""
-    help_ = "by what share of the stake a move must be better than the advised one, if nobody plays by the advice"
-    return (*search_parameters(4096, **defaults), Parameter("caution", float, caution, (0.0, 1.0), help_))
 
 
 @kernel
@@ -77,6 +69,12 @@ def _is_settled(scores: NDArray[np.float64], n: int, left: int, most: float) -> 
     return near == 1
 
 
+@inlined
+def _knows_all(scratch: Scratch) -> bool:
+    """Whether the bot is one that is shown the hidden cards."""
+    return bool(scratch["truth"]["view"]["players"] > 0)
+
+
 @kernel
 def _try_all(
     view: View,
@@ -93,7 +91,7 @@ def _try_all(
 ) -> None:
     """Try all candidates left in the same imagined hands with the same chance, and add to their scores."""
     seat, backup = integer(view["seat"]), integer(scratch["parameters"][BACKUP])
-    if scratch["truth"]["view"]["players"] > 0:
+    if _knows_all(scratch):
         states[0] = scratch["truth"]
     else:
         imagine(states[0], belief, view, integer(scratch["parameters"][WEIGH]), stream)
@@ -131,7 +129,8 @@ def _best_by_halving(
     most = most_worth(view, integer(scratch["parameters"][BACKUP]))
     deadline = deadline_of(scratch)
     beliefs = np.empty(1, BELIEF)
-    believe(beliefs[0], view, integer(scratch["parameters"][WEIGH]), stream)
+    if not _knows_all(scratch):
+        believe(beliefs[0], view, integer(scratch["parameters"][WEIGH]), stream)
     advised, caution = actions[0], most * _caution(beliefs[0], view, scratch)
     began = monotonic_ns() if deadline else 0
     rounds = _rounds(n)
@@ -152,16 +151,21 @@ def _best_by_halving(
 @kernel
 def search_flat(view: View, budget: int, scratch: Scratch, stream: Stream) -> np.uint64:
     """Return the exact move where it is known, or else the candidate that does best in ``budget`` playouts."""
+    advised = advise(view, ALL_ADVICE, stream)
     if scratch["parameters"][ENDINGS]:
-        move = exact_ending(view, stream)
+        move = exact_ending(view, advised, stream)
         if move:
             return move
     actions = scratch["moves"]
-    n = list_candidates(view, actions, advise(view, ALL_ADVICE, stream), integer(scratch["parameters"][WIDTH]))
+    n = list_candidates(view, actions, advised, integer(scratch["parameters"][WIDTH]))
+    if n == 1:
+        return advised
     return _best_by_halving(view, actions, n, budget, scratch, stream)
 
 
-@compiled_bot("rollout", "flat Monte Carlo: playouts of the most promising moves in imagined hands", flat_parameters())
+@compiled_bot(
+    "rollout", "flat Monte Carlo: playouts of the most promising moves in imagined hands", search_parameters(CAUTION)
+)
 def rollout(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Choose the candidate that does best in playouts."""
     return search_flat(view, integer(scratch["parameters"][N]), scratch, stream)

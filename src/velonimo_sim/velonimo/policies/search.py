@@ -10,7 +10,8 @@ from velonimo_sim._clock import HAS_CLOCK, monotonic_ns
 from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import U0, U1, byte, integer, shift_left
 from velonimo_sim.rng import Stream, below
-from velonimo_sim.velonimo.exact import ENTRY, MEMORY, exact_move, is_known
+from velonimo_sim.velonimo.determinize import determinize_into
+from velonimo_sim.velonimo.exact import ENTRY, MEMORY, Table, exact_move, is_known, solve_moves
 from velonimo_sim.velonimo.legal import legal_moves
 from velonimo_sim.velonimo.moves import cards_of
 from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise, promise_of
@@ -18,7 +19,8 @@ from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.greedy import greedy
 from velonimo_sim.velonimo.policies.parameter import Parameter, Value
 from velonimo_sim.velonimo.policies.uniform import uniform
-from velonimo_sim.velonimo.state import State
+from velonimo_sim.velonimo.rules import MAX_PLAYERS
+from velonimo_sim.velonimo.state import STATE, State
 from velonimo_sim.velonimo.step import col_value, place_of, step
 from velonimo_sim.velonimo.view import Phase, View
 
@@ -34,17 +36,24 @@ _PARAMETERS = (
     Parameter("epsilon", float, 0.0, (0.0, 1.0), "share of uniform moves in playouts"),
     Parameter("backup", BACKUPS, "win", help="points of the col, their difference to the others', chance to win"),
     Parameter("width", int, 8, (2, 4096), "the most candidates, the most promising by the advice"),
+    Parameter("endings", bool, True, help="solve the end of the col: hands that are known, or the few cards of two"),
+    Parameter("weigh", int, 0, (0, 1000), "exchanges tried from one imagined hand to the next, to explain moves"),
     Parameter(
-        "weigh", int, 0, (0, 1000), "exchanges tried from one imagined hand to the next, to explain moves; 0: none"
+        "caution", float, 0.0, (0.0, 1.0), "what a move must be better by than the advised one, as a share of the stake"
     ),
-    Parameter("endings", bool, True, help="solve the end of the col exactly when all hands are known"),
 )
-N, MS, PLAYOUT, EPSILON, BACKUP, WIDTH, WEIGH, ENDINGS = range(len(_PARAMETERS))
+N, MS, PLAYOUT, EPSILON, BACKUP, WIDTH, ENDINGS, WEIGH, CAUTION = range(len(_PARAMETERS))
 RANDOM, GREEDY, ADVISED = range(len(PLAYOUTS))
 POINTS, DIFFERENCE, WIN = range(len(BACKUPS))
 
 _ENDING_LIMIT = 4_000
 """The most choices to look into for an exact solution, about two milliseconds."""
+_FEW_CARDS = 6
+"""The most cards of two players whose ending is solved in hands that are imagined."""
+_SOLVED_HANDS = 24
+"""So many of them."""
+_PREFERRED = 1e-6
+"""What puts the advised one before other moves of the same value, in points."""
 _SPREAD = 0.8
 """How far totals spread, per root of the sum of squares of the col values to come; fitted to games of ``advised``."""
 
@@ -52,9 +61,9 @@ _SURE = 700.0
 """A lead in those units that nothing makes up for; of more the exponential would be too large a number."""
 
 
-def search_parameters(most_candidates: int = 4096, **defaults: Value) -> tuple[Parameter, ...]:
-    """Return the parameters of a searching bot, some with defaults of its own."""
-    parameters = [replace(each, default=defaults.get(each.name, each.default)) for each in _PARAMETERS]
+def search_parameters(last: int, most_candidates: int = 4096, **defaults: Value) -> tuple[Parameter, ...]:
+    """Return the parameters of a searching bot up to the last that it needs, some with defaults of its own."""
+    parameters = [replace(each, default=defaults.get(each.name, each.default)) for each in _PARAMETERS[: last + 1]]
     parameters[WIDTH] = replace(parameters[WIDTH], range=(2, most_candidates))
     return tuple(parameters)
 
@@ -66,17 +75,46 @@ def deadline_of(scratch: Scratch) -> int:
     return monotonic_ns() + integer(milliseconds * 1e6) if milliseconds > 0 else 0
 
 
-@kernel
-def exact_ending(view: View, stream: Stream) -> np.uint64:
-    """Return the best move where all hands are known and few cards are left; else 0."""
-    if not is_known(view):
-        return U0
-    return _solve(view, np.empty(1, MEMORY), np.zeros(1 << 12, ENTRY), stream)
+# Endings.
 
 
 @kernel
-def _solve(view: View, memories: NDArray[np.void], table: NDArray[np.void], stream: Stream) -> np.uint64:
+def exact_ending(view: View, advised: np.uint64, stream: Stream) -> np.uint64:
+    """Return the best move where few cards are left and either all hands are known or only two race; else 0."""
+    if is_known(view):
+        return _best_of_known(view, np.empty(1, MEMORY), np.zeros(1 << 12, ENTRY), stream)
+    if _is_short_duel(view):
+        return _best_of_two(view, advised, np.empty(1, MEMORY), np.zeros(1 << 12, ENTRY), stream)
+    return U0
+
+
+@kernel
+def _best_of_known(view: View, memories: NDArray[np.void], table: Table, stream: Stream) -> np.uint64:
     return exact_move(view, memories[0], table, _ENDING_LIMIT, stream)
+
+
+@kernel
+def _is_short_duel(view: View) -> bool:
+    """Whether two are left with few cards."""
+    cards = 0
+    for seat in range(integer(view["players"])):
+        cards += integer(view["sizes"][seat])
+    return view["racing"] == 2 and cards <= _FEW_CARDS and view["phase"] <= Phase.FOLLOW
+
+
+@kernel
+def _best_of_two(view: View, advised: np.uint64, memories: NDArray[np.void], table: Table, stream: Stream) -> np.uint64:
+    """Return the move that scores most on average over imagined hands, each solved; of equal ones the advised."""
+    states, moves, values = np.empty(1, STATE), np.empty(256, np.uint64), np.empty((256, MAX_PLAYERS))
+    n = legal_moves(view, moves)
+    scores = np.zeros(n)
+    for _ in range(_SOLVED_HANDS):
+        determinize_into(states[0], view, stream)
+        if solve_moves(states[0], moves, values, memories[0], table, _ENDING_LIMIT) == 0:
+            return U0
+        for k in range(n):
+            scores[k] += values[k, integer(view["seat"])] + _PREFERRED * integer(moves[k] == advised)
+    return np.uint64(moves[np.argmax(scores)])
 
 
 # Candidates.
