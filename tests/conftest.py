@@ -57,12 +57,13 @@ def position(
 
 
 SEARCHING = ("rollout", "ismcts", "champion", "cheater")
-QUICK = "n=1,playout=greedy,width=2,weigh=0,endings=off" if INTERPRETED else "n=8,weigh=2"
+QUICK = "n=1,playout=greedy,width=2,endings=off" if INTERPRETED else "n=8"
 
 
 def quick_bots() -> list[Bot]:
     """Return every bot of the house, those that search with few playouts."""
-    return [parse_bot(f"{name}:{QUICK}" if name in SEARCHING else name) for name in BUILT_IN]
+    weigh = dict.fromkeys(("rollout", "ismcts", "champion"), f",weigh={0 if INTERPRETED else 2}")
+    return [parse_bot(f"{name}:{QUICK}{weigh.get(name, '')}" if name in SEARCHING else name) for name in BUILT_IN]
 
 
 def thinks(bot: Bot) -> bool:

@@ -18,7 +18,7 @@ from velonimo_sim.errors import BotError
 from velonimo_sim.game import GAMES
 from velonimo_sim.match import rotated_seatings
 from velonimo_sim.rng import STREAM
-from velonimo_sim.velonimo.policies import BUILT_IN, parse_bot, stand
+from velonimo_sim.velonimo.policies import BUILT_IN, inference, parse_bot, stand
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.state import new_state
 
@@ -348,3 +348,16 @@ def test_decisions_are_timed_bot_by_bot() -> None:
 def test_playouts_are_those_that_are_counted() -> None:
     starts = speed.positions("greedy", 1, 1)
     assert speed.playout_rate("greedy", starts, 1) > 0
+
+
+# What moves tell of hidden hands.
+
+
+def test_the_numbers_that_are_fitted_are_those_of_the_source() -> None:
+    pytest.importorskip("cma")
+    fitting = load("012-inference/run.py")
+    numbers = fitting.present_numbers()
+    assert numbers[0] == inference._REGRETTED
+    assert numbers[-2:].tolist() == inference._TRUST_LEFT.tolist()
+    pairs = fitting.pairs_of("advised", 1, 3)
+    assert 0 < fitting.loss(pairs, numbers) < np.log(2)

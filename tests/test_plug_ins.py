@@ -161,6 +161,13 @@ def test_a_bot_is_found_in_a_file_and_in_a_module(place: str) -> None:
     assert bot.settings == {"number": 0, "share": 0.5, "backwards": False, "style": "shy"}
 
 
+def test_a_compiled_bot_is_found_by_its_declared_name_too() -> None:
+    Path("named.py").write_text(
+        COMPILED.replace('"fixed"', '"steady"').replace("from helper import choice", "choice = bool")
+    )
+    assert parse_bot("named.py:steady").policy is parse_bot("named.py:fixed").policy
+
+
 @pytest.mark.parametrize("settings", ["number=7", "number=-5,backwards=on", "share=0.25,style=bold"])
 def test_the_text_has_the_settings_that_differ_and_reads_back(settings: str) -> None:
     bot = parse_bot(f"picking.py:Picks:{settings}")

@@ -1,6 +1,7 @@
 """The bots that search: they find optimal moves, gain by playouts, keep to their time, and remember within a game."""
 
 import time
+from collections import Counter
 from functools import cache
 
 import numpy as np
@@ -14,11 +15,13 @@ from velonimo_sim.game import GAMES
 from velonimo_sim.match import rotated_seatings
 from velonimo_sim.rng import BOT, CHANCE, Stream, new_stream
 from velonimo_sim.velonimo.determinize import determinize
-from velonimo_sim.velonimo.exact import is_known
+from velonimo_sim.velonimo.exact import is_known, new_memory, new_table, solve_moves
 from velonimo_sim.velonimo.legal import is_legal, legal_moves
 from velonimo_sim.velonimo.moves import move_text
 from velonimo_sim.velonimo.policies import parse_bot
+from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise
 from velonimo_sim.velonimo.policies.base import Scratch
+from velonimo_sim.velonimo.policies.champion import _budget
 from velonimo_sim.velonimo.policies.ismcts import (
     _ACTION,
     _NODE_WORDS,
@@ -28,8 +31,11 @@ from velonimo_sim.velonimo.policies.ismcts import (
     _find,
     _key_of,
     _make_room,
+    _most_taken,
     _walk,
 )
+from velonimo_sim.velonimo.policies.rollout import _is_settled
+from velonimo_sim.velonimo.policies.search import _is_short_duel
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.state import State, clone, new_state, validate
 from velonimo_sim.velonimo.step import apply, deal
@@ -99,6 +105,90 @@ def test_with_the_decisions_of_all_in_the_tree_they_are_found_in_98_percent() ->
 def test_the_advice_alone_does_not() -> None:
     """Or the tests above would show nothing."""
     assert share_of_optimal_moves("advised", FIXED) < 0.9
+
+
+# The few cards of two.
+
+
+def short_duels() -> list[View]:
+    """Return views with a choice of one of two who race with few cards, whose hands are not all known."""
+    views = [
+        state["view"]
+        for players in (2, 4)
+        for seed in range(1 if INTERPRETED else 25)
+        for state in states_of_game(players, seed, RuleSet(hand_size=3) if INTERPRETED else RuleSet(), "advised")
+    ]
+    return [view for view in views if _is_short_duel(view) and not is_known(view) and len(listed(view)) > 1]
+
+
+def mean_values(view: View, hands: int) -> dict[str, float]:
+    """Return what each move scores on average over imagined hands, each solved."""
+    moves, values, scores = np.zeros(300, np.uint64), np.zeros((300, 5)), Counter[str]()
+    memory, table = new_memory(), new_table()
+    for seed in range(hands):
+        n = solve_moves(determinize(view, new_stream(seed, 5)), moves, values, memory, table, 100_000)
+        for move, value in zip(moves[:n], values[:n, int(view["seat"])], strict=True):
+            scores[move_text(move)] += value / hands
+    return scores
+
+
+@needs_speed
+def test_two_with_few_cards_are_solved_in_imagined_hands() -> None:
+    """What is chosen is as good on average over many hands as the best move, but for what a sample may err."""
+    bot, lost, advised_loses = parse_bot("exact"), [], []
+    for i, view in enumerate(short_duels()[::4]):
+        values, at_stake = mean_values(view, 100), int(view["rules"]["col_values"][view["col"] - 1])
+        for name, losses in (("exact", lost), ("advised", advised_loses)):
+            move = parse_bot(name).policy.function(view, bot.scratch(), new_stream(i))
+            losses.append((max(values.values()) - values[move_text(np.uint64(move))]) / at_stake)
+    assert len(lost) > 50
+    assert max(lost) < 0.25
+    assert np.mean(lost) < 0.01 < np.mean(advised_loses)
+
+
+# Caution, and the budget.
+
+
+@needs_speed
+def test_with_all_caution_a_search_leaves_the_advice_only_to_those_who_follow_it() -> None:
+    """Where the others play at random, the playouts by the advice are not believed."""
+    later = [state["view"] for state in states_of_game(4, 3, bot="random") if state["view"]["logged"] > 20]
+    views = [view for view in later if view["phase"] <= Phase.FOLLOW and len(listed(view)) > 1][::5]
+    for caution, low, high in ((0, 0, 0.9), (1, 0.97, 1)):
+        bot, same = parse_bot(f"champion:n=100,endings=off,caution={caution}"), []
+        for i, view in enumerate(views):
+            advised = advise(view, ALL_ADVICE, new_stream(i))
+            same.append(bot.policy.function(view, bot.scratch(), new_stream(i)) == advised)
+        assert len(same) > 20
+        assert low <= np.mean(same) <= high
+
+
+@pytest.mark.parametrize(("sizes", "playouts"), [([11] * 4, 100), ([11] * 2, 200), ([11] * 5, 80), ([1, 1], 500)])
+def test_champion_has_more_playouts_the_fewer_cards_are_left(sizes: list[int], playouts: int) -> None:
+    view = new_state(len(sizes))["view"]
+    view["sizes"][: len(sizes)] = sizes
+    assert _budget(view, 100) == playouts
+
+
+@pytest.mark.parametrize(
+    ("scores", "left", "is_settled"), [([5, 2.9], 2, True), ([2.9, 5], 2, True), ([5, 3.1], 2, False)]
+)
+def test_a_search_stops_when_the_other_candidate_cannot_catch_up(
+    scores: list[float], left: int, is_settled: bool
+) -> None:
+    """In hands of which each may bring it 1 more than the best."""
+    assert _is_settled(np.array(scores), 2, left, 1.0) is is_settled
+
+
+def test_ismcts_walks_as_often_as_it_is_told_and_stops_when_no_move_can_catch_up() -> None:
+    view = next(state["view"] for state in states() if len(listed(state["view"])) > 3)
+    scratch = (bot := parse_bot("ismcts:n=3,endings=off,playout=greedy")).scratch()
+    bot.policy.function(view, scratch, new_stream(1))
+    assert in_tree(scratch, view) == 3
+    memory, node = scratch["memory"], node_of(scratch, view)
+    memory[node + _TAKEN : node + _TAKEN + 3] = (5, 9, 2)
+    move, lead = _most_taken(memory, node)
+    assert (move, lead) == (memory[node + _ACTION + 1], 4)
 
 
 # More playouts.
