@@ -1,6 +1,7 @@
 """Operations on words against plain Python integers, over the whole range of 64 bits."""
 
 from collections.abc import Callable
+from itertools import product
 from math import comb
 from typing import Any
 
@@ -173,6 +174,7 @@ RETURNS_WORD = (
     (bits.nth, (word(6), 1)),
     (bits.deposit, (word(3), word(6))),
     (bits.next_of_same_size, (word(6),)),
+    (bits.fold, (word(6), word(2), word(5))),
 )
 RETURNS_COUNT = (
     (bits.integer, (word(6),)),
@@ -191,6 +193,17 @@ def return_type(function: Any, arguments: tuple[Any, ...]) -> type:
         return type(result)
     signature = function.overloads[tuple(types.uint64 if isinstance(a, np.uint64) else types.int64 for a in arguments)]
     return {types.uint64: np.uint64, types.int64: int}[signature.signature.return_type]
+
+
+def test_fold_tells_words_their_order_and_factors_apart() -> None:
+    hashes = set()
+    for factor in (0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F):
+        for words in product(range(8), repeat=3):
+            folded = word(1)
+            for part in words:
+                folded = word(bits.fold(folded, word(part), word(factor)))
+            hashes.add(int(folded))
+    assert len(hashes) == 2 * 8**3
 
 
 @pytest.mark.parametrize(("function", "arguments"), RETURNS_WORD, ids=lambda part: getattr(part, "__name__", ""))

@@ -452,6 +452,7 @@ def kernels_of_the_package() -> set[str]:
     return {f"{module}.{function.name}" for module in RANKS for function in compiled_functions(module)}
 
 
+@pytest.mark.slow
 def test_compiled_code_computes_in_integers_and_shifts_words_in_two_files_alone(tmp_path: Path) -> None:
     """Everything is compiled anew, for the types are not kept in a cache.
 

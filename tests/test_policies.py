@@ -570,7 +570,7 @@ VALUE_ALLOWED = "allowed is an integer 1-1000000"
         ("Greedy ", f"unknown bot 'Greedy ': there are {KNOWN}; did you mean 'greedy'?"),
         ("rollout:nn=5", f"unknown parameter of bot rollout 'nn': there are {PARAMETERS}; did you mean 'n'?"),
         ("rollout:budget=5", f"unknown parameter of bot rollout 'budget': there are {PARAMETERS}"),
-        ("rollout:n=5,", f"unknown parameter of bot rollout '': there are {PARAMETERS}"),
+        ("rollout:n=5,", "bot rollout:n=5,: setting '': allowed is key=value"),
         ("rollout:n=5,m=6", f"unknown parameter of bot rollout 'm': there are {PARAMETERS}; did you mean 'ms'?"),
         ("rollout:n=0", f"bot rollout:n=0: {VALUE_ALLOWED}"),
         ("rollout:n=-5", f"bot rollout:n=-5: {VALUE_ALLOWED}"),

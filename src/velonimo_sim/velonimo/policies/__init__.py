@@ -103,11 +103,11 @@ def parse_bot(text: str) -> Bot:
     given: dict[str, Value] = {}
     parameters = {parameter.name: parameter for parameter in policy.parameters}
     for setting in [] if settings is None else settings.split(","):
-        key, equals, value = setting.partition("=")
-        if not equals:
-            raise UsageError(f"bot {text}: setting {setting!r}: allowed is key=value")
+        key, _, value = setting.partition("=")
         if not parameters:
             raise UsageError(f"bot {name} has no parameters, so {setting!r} cannot be set")
+        if not key:
+            raise UsageError(f"bot {text}: setting {setting!r}: allowed is key=value")
         if key not in parameters:
             raise unknown_name(f"parameter of bot {name}", key, parameters)
         if key in given:
