@@ -199,7 +199,7 @@ def test_fold_tells_words_their_order_and_factors_apart() -> None:
     hashes = set()
     for factor in (0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F):
         for words in product(range(8), repeat=3):
-            folded = word(1)
+            folded = word(100)
             for part in words:
                 folded = word(bits.fold(folded, word(part), word(factor)))
             hashes.add(int(folded))
