@@ -185,7 +185,7 @@ def fitted(pairs: list[Pairs], seed: int) -> NDArray[np.float64]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Fit the numbers; return the exit status."""
     parser = OneLineParser(prog=COMMAND, description="Fit what moves tell of hidden hands.")
-    parser.add_argument("--games", metavar="N", default=200, help="games of each bot")
+    parser.add_argument("--games", metavar="N", default=100, help="games of each bot")
     parser.add_argument("--seed", metavar="N", default=12, help="root of all chance")
     try:
         options = parser.parse_args(arguments)

@@ -1,7 +1,8 @@
 """How likely a play is to stand: to end the attack, so that its author leads the next one (V12).
 
-Measured in games that ``advised`` played against itself before its weights were tuned (``experiments/011-advised``): in a situation, which is how
-many opponents race and how many cards they hold, the share of plays of each value that nobody beat.
+Measured in games that ``advised`` played against itself before its weights were tuned (``experiments/011-advised``): in
+a situation, which is how many opponents race and how many cards they hold, the share of plays of each value that nobody
+beat.
 """
 
 import numpy as np
