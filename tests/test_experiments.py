@@ -354,7 +354,6 @@ def test_playouts_are_those_that_are_counted() -> None:
 
 
 def test_the_numbers_that_are_fitted_are_those_of_the_source() -> None:
-    pytest.importorskip("cma")
     fitting = load("012-inference/run.py")
     numbers = fitting.present_numbers()
     assert numbers[0] == inference._REGRETTED

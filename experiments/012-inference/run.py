@@ -11,7 +11,6 @@ calls that the pseudolikelihood). Progress goes to stderr, the numbers go to std
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import cma
 import numpy as np
 from numpy.typing import NDArray
 
@@ -172,6 +171,8 @@ def loss(pairs: Pairs, numbers: NDArray[np.float64]) -> float:
 
 def fitted(pairs: list[Pairs], seed: int) -> NDArray[np.float64]:
     """Return the numbers with the least loss, that of each bot counting alike, searched for by their logarithms."""
+    import cma
+
     start = present_numbers()
     signs = np.sign(start)
 
