@@ -353,6 +353,7 @@ def test_playouts_are_those_that_are_counted() -> None:
 # What moves tell of hidden hands.
 
 
+@pytest.mark.slow
 def test_the_numbers_that_are_fitted_are_those_of_the_source() -> None:
     fitting = load("012-inference/run.py")
     numbers = fitting.present_numbers()
