@@ -178,7 +178,7 @@ def _lead(view: View, switches: int, w: NDArray[np.int64]) -> tuple[np.uint64, i
     return choice, best
 
 
-@inlined
+@kernel
 def _answer_score(
     view: View, play: np.uint64, cost: int, situation: int, switches: int, w: NDArray[np.int64], least: int
 ) -> int:
