@@ -15,7 +15,7 @@ from velonimo_sim.game import GAMES
 from velonimo_sim.match import rotated_seatings
 from velonimo_sim.rng import BOT, CHANCE, Stream, new_stream
 from velonimo_sim.velonimo.determinize import determinize
-from velonimo_sim.velonimo.exact import is_known, new_memory, new_table, solve_moves
+from velonimo_sim.velonimo.exact import is_known, new_memory, new_table, solve, solve_moves
 from velonimo_sim.velonimo.legal import is_legal, legal_moves
 from velonimo_sim.velonimo.moves import move_text
 from velonimo_sim.velonimo.policies import parse_bot
@@ -144,6 +144,20 @@ def test_two_with_few_cards_are_solved_in_imagined_hands() -> None:
     assert len(lost) > 50
     assert max(lost) < 0.25
     assert np.mean(lost) < 0.01 < np.mean(advised_loses)
+
+
+@needs_speed
+def test_who_sees_all_solves_the_true_hands_of_two() -> None:
+    cheater, solved = parse_bot("cheater"), 0
+    for seed in range(30):
+        for state in states_of_game(3, seed, bot="advised"):
+            view, scratch = state["view"], cheater.scratch()
+            if _is_short_duel(view) and not is_known(view):
+                scratch["truth"] = state
+                move = cheater.policy.function(view, scratch, new_stream(seed))
+                assert move == solve(state, new_memory(), new_table(), 100_000)
+                solved += 1
+    assert solved > 50
 
 
 # Caution, and the budget.

@@ -353,9 +353,8 @@ def _print_result(tournament: Tournament, outcome: Outcome, out: Path, as_json: 
             f"{row['mean_points']:.3f}",
             f"{row['mean_place']:.3f}",
         ]
-        table.add_row(
-            row["bot"] + " (sees all)" * row["sees_all"], *cells, *([f"{row['faults']:,}"] if any_fault else [])
-        )
+        name = f"{row['bot']} (sees all)" if row["sees_all"] else row["bot"]
+        table.add_row(name, *cells, *([f"{row['faults']:,}"] if any_fault else []))
     console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
     console.print(table)
     print(f"{games:,} games in {outcome.seconds:.1f} s, {rate:,.0f} games/s")

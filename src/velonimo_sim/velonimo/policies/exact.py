@@ -17,5 +17,5 @@ from velonimo_sim.velonimo.view import View
 def exact(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Return the exact move or else the advised one."""
     advised = advise(view, ALL_ADVICE, stream)
-    move = exact_ending(view, advised, stream)
+    move = exact_ending(view, advised, scratch, stream)
     return move if move else advised

@@ -217,7 +217,7 @@ def ismcts(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     parameters, seat = scratch["parameters"], integer(view["seat"])
     advised = advise(view, ALL_ADVICE, stream)
     if parameters[ENDINGS]:
-        move = exact_ending(view, advised, stream)
+        move = exact_ending(view, advised, scratch, stream)
         if move:
             return move
     if list_candidates(view, scratch["moves"], advised, integer(parameters[WIDTH])) == 1:

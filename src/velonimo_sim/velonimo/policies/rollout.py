@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from velonimo_sim._clock import monotonic_ns
-from velonimo_sim._jit import inlined, kernel
+from velonimo_sim._jit import kernel
 from velonimo_sim.bits import integer
 from velonimo_sim.rng import STREAM, Stream, next_word
 from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise
@@ -26,6 +26,7 @@ from velonimo_sim.velonimo.policies.search import (
     N,
     deadline_of,
     exact_ending,
+    knows_all,
     list_candidates,
     most_worth,
     play_out,
@@ -69,12 +70,6 @@ def _is_settled(scores: NDArray[np.float64], n: int, left: int, most: float) -> 
     return near == 1
 
 
-@inlined
-def _knows_all(scratch: Scratch) -> bool:
-    """Whether the bot is one that is shown the hidden cards."""
-    return bool(scratch["truth"]["view"]["players"] > 0)
-
-
 @kernel
 def _try_all(
     view: View,
@@ -91,7 +86,7 @@ def _try_all(
 ) -> None:
     """Try all candidates left in the same imagined hands with the same chance, and add to their scores."""
     seat, backup = integer(view["seat"]), integer(scratch["parameters"][BACKUP])
-    if _knows_all(scratch):
+    if knows_all(scratch):
         states[0] = scratch["truth"]
     else:
         imagine(states[0], belief, view, integer(scratch["parameters"][WEIGH]), stream)
@@ -129,7 +124,7 @@ def _best_by_halving(
     most = most_worth(view, integer(scratch["parameters"][BACKUP]))
     deadline = deadline_of(scratch)
     beliefs = np.empty(1, BELIEF)
-    if not _knows_all(scratch):
+    if not knows_all(scratch):
         believe(beliefs[0], view, integer(scratch["parameters"][WEIGH]), stream)
     advised, caution = actions[0], most * _caution(beliefs[0], view, scratch)
     began = monotonic_ns() if deadline else 0
@@ -153,7 +148,7 @@ def search_flat(view: View, budget: int, scratch: Scratch, stream: Stream) -> np
     """Return the exact move where it is known, or else the candidate that does best in ``budget`` playouts."""
     advised = advise(view, ALL_ADVICE, stream)
     if scratch["parameters"][ENDINGS]:
-        move = exact_ending(view, advised, stream)
+        move = exact_ending(view, advised, scratch, stream)
         if move:
             return move
     actions = scratch["moves"]

@@ -11,7 +11,7 @@ from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import U0, U1, byte, integer, shift_left
 from velonimo_sim.rng import Stream, below
 from velonimo_sim.velonimo.determinize import determinize_into
-from velonimo_sim.velonimo.exact import ENTRY, MEMORY, Table, exact_move, is_known, solve_moves
+from velonimo_sim.velonimo.exact import ENTRY, MEMORY, Table, exact_move, is_known, solve, solve_moves
 from velonimo_sim.velonimo.legal import legal_moves
 from velonimo_sim.velonimo.moves import cards_of
 from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise, promise_of
@@ -79,18 +79,31 @@ def deadline_of(scratch: Scratch) -> int:
 
 
 @kernel
-def exact_ending(view: View, advised: np.uint64, stream: Stream) -> np.uint64:
+def exact_ending(view: View, advised: np.uint64, scratch: Scratch, stream: Stream) -> np.uint64:
     """Return the best move where few cards are left and either all hands are known or only two race; else 0."""
     if is_known(view):
         return _best_of_known(view, np.empty(1, MEMORY), np.zeros(1 << 12, ENTRY), stream)
-    if _is_short_duel(view):
-        return _best_of_two(view, advised, np.empty(1, MEMORY), np.zeros(1 << 12, ENTRY), stream)
-    return U0
+    if not _is_short_duel(view):
+        return U0
+    if knows_all(scratch):
+        return _best_of_true(scratch["truth"], np.empty(1, MEMORY), np.zeros(1 << 12, ENTRY))
+    return _best_of_two(view, advised, np.empty(1, MEMORY), np.zeros(1 << 12, ENTRY), stream)
+
+
+@inlined
+def knows_all(scratch: Scratch) -> bool:
+    """Whether the bot is one that is shown the hidden cards."""
+    return bool(scratch["truth"]["view"]["players"] > 0)
 
 
 @kernel
 def _best_of_known(view: View, memories: NDArray[np.void], table: Table, stream: Stream) -> np.uint64:
     return exact_move(view, memories[0], table, _ENDING_LIMIT, stream)
+
+
+@kernel
+def _best_of_true(truth: State, memories: NDArray[np.void], table: Table) -> np.uint64:
+    return solve(truth, memories[0], table, _ENDING_LIMIT)
 
 
 @kernel
