@@ -46,6 +46,23 @@ def integer_in(low: int, high: int, name: str, text: str) -> int:
     return value
 
 
+def number_between(low: float, high: float, name: str, text: str) -> float:
+    """Return the number that an option's text gives, greater than ``low`` and less than ``high``.
+
+    Raises
+    ------
+    UsageError
+        If it is none, or out of range.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = low
+    if not low < value < high:
+        raise UsageError(f"{name} {text}: allowed is a number between {low:g} and {high:g}")
+    return value
+
+
 def say(command: str, message: object) -> None:
     """Print one line for people on stderr."""
     print(f"{command}: {message}", file=sys.stderr, flush=True)

@@ -34,6 +34,10 @@ class BotError(RuntimeError):
     """A bot that raised or broke the rules; the message names the game, the seat, the bot and the cause."""
 
 
+class WorkerError(RuntimeError):
+    """Workers that are lost, do not answer or cannot play; the message names them and the games."""
+
+
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> UsageError:
     """Return the error for a name that does not exist: what exists, and the nearest match if there is one."""
     by_lower_case = {text.lower(): text for text in known}

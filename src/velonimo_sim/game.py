@@ -27,6 +27,10 @@ class BotLike(Protocol):
     def sees_all(self) -> bool:
         """Whether the bot is shown what is hidden, which is cheating."""
 
+    @property
+    def file_hash(self) -> str:
+        """A hash of the file that the bot was written in; empty for a bot of the house."""
+
 
 class TableLike(Protocol):
     """A table that plays the games of a run; it can be pickled."""
@@ -59,11 +63,13 @@ class GameSpec:
         Bots of a tournament for which none are named; the first for as many players as there are.
     game_row, col_row : numpy.dtype
         Columns of the two kinds of rows.
-    most_col_rows : callable
-        The most col rows of one game, from rules and players.
+    most_col_rows, most_points : callable
+        The most col rows, and the most points, of one game, from rules and players.
     open_table : callable
         Makes a table from bots, rules, seatings, seed, what becomes of faults, and milliseconds a decision; compiles
         what is not compiled yet.
+    recreate : callable
+        Plays one game at a table once more; returns its game record, its game rows and its col rows.
     """
 
     name: str
@@ -76,7 +82,9 @@ class GameSpec:
     game_row: np.dtype[np.void]
     col_row: np.dtype[np.void]
     most_col_rows: Callable[[RuleSet, int], int]
+    most_points: Callable[[RuleSet, int], int]
     open_table: Callable[..., TableLike]
+    recreate: Callable[[Any, int], tuple[dict[str, Any], NDArray[np.void], NDArray[np.void]]]
 
 
 def _open_velonimo_table(
@@ -92,6 +100,12 @@ def _open_velonimo_table(
     return Table(bots, rules, seatings, seed, on_fault, time_limit)
 
 
+def _recreate_velonimo(table: Any, game: int) -> tuple[dict[str, Any], NDArray[np.void], NDArray[np.void]]:
+    from velonimo_sim.velonimo.recreate import recreate
+
+    return recreate(table, game)
+
+
 GAMES = {
     "velonimo": GameSpec(
         name="velonimo",
@@ -104,7 +118,9 @@ GAMES = {
         game_row=rows.GAME_ROW,
         col_row=rows.COL_ROW,
         most_col_rows=rows.most_col_rows,
+        most_points=rows.most_points,
         open_table=_open_velonimo_table,
+        recreate=_recreate_velonimo,
     ),
 }
 """Every game by its name."""

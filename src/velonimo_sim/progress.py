@@ -2,17 +2,22 @@
 
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeAlias
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 LINE_SECONDS = 30.0
 
+Say: TypeAlias = Callable[[str], None]
+"""Tells the user something, in one line."""
+
 
 class GamesProgress:
-    """Shows how many games are done, the rate and the time left; a context manager.
+    """Shows how many games are done, the rate, the time left and who leads; a context manager.
 
     Parameters
     ----------
@@ -25,7 +30,7 @@ class GamesProgress:
     def __init__(self, games: int, quiet: bool) -> None:
         self._games = games
         self._quiet = quiet
-        self._done = 0
+        self._done = self._played = 0
         self._began = self._spoke = time.monotonic()
         self._bar: Progress | None = None
         if sys.stderr.isatty() and not quiet:
@@ -35,10 +40,11 @@ class GamesProgress:
                 MofNCompleteColumn(),
                 TextColumn("{task.fields[rate]:,.0f} games/s, left"),
                 TimeRemainingColumn(),
+                TextColumn("{task.fields[leader]}"),
                 console=Console(stderr=True),
                 transient=True,
             )
-            self._task = self._bar.add_task("games", total=games, rate=0.0)
+            self._task = self._bar.add_task("games", total=games, rate=0.0, leader="")
 
     def __enter__(self) -> Self:
         """Start the clock."""
@@ -54,18 +60,19 @@ class GamesProgress:
         if self._bar:
             self._bar.stop()
 
-    def advance(self, games: int) -> None:
-        """Count games that were played."""
+    def advance(self, games: int, leader: str, is_new: bool = True) -> None:
+        """Count games, which count for the rate if they are new, and say who leads."""
         self._done += games
+        self._played += games if is_new else 0
         now = time.monotonic()
-        rate = self._done / max(now - self._began, 1e-9)
+        rate = self._played / max(now - self._began, 1e-9)
         if self._bar:
-            self._bar.update(self._task, completed=self._done, rate=rate)
-        elif not self._quiet and now - self._spoke >= LINE_SECONDS:
+            self._bar.update(self._task, completed=self._done, rate=rate, leader=f"{escape(leader)} leads")
+        elif not self._quiet and self._played and now - self._spoke >= LINE_SECONDS:
             self._spoke = now
             left = (self._games - self._done) / rate
             print(
-                f"{self._done:,} of {self._games:,} games, {rate:,.0f} games/s, {left:,.0f} s left",
+                f"{self._done:,} of {self._games:,} games, {rate:,.0f} games/s, {left:,.0f} s left, {leader} leads",
                 file=sys.stderr,
                 flush=True,
             )

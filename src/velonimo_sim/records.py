@@ -1,15 +1,17 @@
-"""What a run leaves on disk: Parquet shards of one documented schema, and the manifest ``run.json``.
+"""Writing what a run leaves on disk: the Arrow schema, shards, and the manifest ``run.json``; see ``run_files.py``.
 
-A shard is written under a name that begins with ``_``, synced and renamed, so that a file with a final name is always
+A file is written under a name that begins with ``_``, synced and renamed, so that a file with a final name is always
 whole. The columns of the two kinds of rows are those of the game's ``rows.py``; ``bot`` is a dictionary of the texts of
 the bots.
 """
 
 import json
+import math
 import os
-import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +22,22 @@ from numpy.typing import NDArray
 
 from velonimo_sim.errors import UsageError
 from velonimo_sim.game import GameSpec
-from velonimo_sim.match import MAX_CHUNK_GAMES, Chunk
-
-SCHEMA_VERSION = 2
-"""Goes up whenever a column changes; written into every Parquet file and into ``run.json``."""
+from velonimo_sim.run_files import KINDS, MANIFEST, SCHEMA_VERSION, is_run, is_run_file, shard_path
+from velonimo_sim.workers import Chunk
 
 SHARD_GAMES = 20_000
 """Games of a full shard."""
 SHARD_SECONDS = 60.0
 """After so long a shard is closed with the games that it has, so that slow bots too leave readable files."""
 
-MANIFEST = "run.json"
+
+_BYTES_OF_ROWS = {"games": 1.5, "cols": 9.0}
+"""About how many bytes of disk a row takes, seen with bots of all kinds, rounded up."""
+
+
+def disk_need(games: int, players: int, most_col_rows: int) -> int:
+    """Return about how many bytes of disk so many games take."""
+    return math.ceil(games * (players * _BYTES_OF_ROWS["games"] + most_col_rows * _BYTES_OF_ROWS["cols"]))
 
 
 def arrow_schema(row: np.dtype[np.void], run: Mapping[str, Any] | None = None) -> pa.Schema:
@@ -53,17 +60,19 @@ def arrow_schema(row: np.dtype[np.void], run: Mapping[str, Any] | None = None) -
 
 
 class _Columns:
-    """Room for the rows of one shard, column by column; used again for the next shard."""
+    """The rows of one shard, column by column; used again for another shard."""
 
-    def __init__(self, schema: pa.Schema, row: np.dtype[np.void], capacity: int, bots: Any) -> None:
+    def __init__(self, schema: pa.Schema, row: np.dtype[np.void], bots: Any) -> None:
         self.schema = schema
         self._bots = bots
-        self._columns = {name: np.empty(capacity, row[name]) for name in self.schema.names}
+        self._columns = {name: np.empty(0, row[name]) for name in self.schema.names}
         self._size = 0
 
     def append(self, rows: NDArray[np.void]) -> None:
         end = self._size + len(rows)
         for name, column in self._columns.items():
+            if end > len(column):
+                column = self._columns[name] = np.concatenate([column, np.empty(end, column.dtype)])
             column[self._size : end] = rows[name]
         self._size = end
 
@@ -72,13 +81,13 @@ class _Columns:
 
     def write(self, path: Path) -> None:
         """Write the rows as one Parquet file of one row group."""
-        arrays = {name: _as_arrow(column[: self._size]) for name, column in self._columns.items()}
-        arrays["bot"] = pa.DictionaryArray.from_arrays(arrays["bot"], self._bots)
+        arrays = {name: as_arrow(column[: self._size]) for name, column in self._columns.items()}
+        arrays["bot"] = pa.DictionaryArray.from_arrays(arrays["bot"], self._bots, safe=False)
         table = pa.Table.from_arrays(list(arrays.values()), schema=self.schema)
         pq.write_table(table, path, row_group_size=len(table), **_write_options(self.schema))
 
 
-def _as_arrow(column: NDArray[Any]) -> Any:
+def as_arrow(column: NDArray[Any]) -> Any:
     """Return a column as an Arrow array over the same memory, flags packed to bits.
 
     ``pyarrow.array`` would do as well, but it loads pandas to look for its types: a fifth of a command's start.
@@ -108,7 +117,8 @@ def _write_options(schema: pa.Schema) -> dict[str, Any]:
         "use_dictionary": ["bot"],
         "column_encoding": dict.fromkeys(split, "BYTE_STREAM_SPLIT"),
         "write_statistics": ["game_id"],
-        "write_batch_size": 16_384,
+        "write_batch_size": 65_536,
+        "data_page_size": 2**24,  # a page a column: each has its own compressor, and those cost time
     }
 
 
@@ -133,8 +143,35 @@ def _write_whole(writers: Mapping[Path, Callable[[Path], object]]) -> None:
         raise
 
 
+class _Shard:
+    """The rows of the shard that is being filled, or written."""
+
+    def __init__(self, game: GameSpec, bots: Sequence[str], run: Mapping[str, Any] | None) -> None:
+        rows = {"cols": game.col_row, "games": game.game_row}
+        dictionary = _texts_as_arrow(bots)
+        self._kinds = {kind: _Columns(arrow_schema(rows[kind], run), rows[kind], dictionary) for kind in KINDS}
+        self.first_game = self.games = 0
+
+    def append(self, chunk: Chunk) -> None:
+        if self.games == 0:
+            self.first_game = chunk.first_game
+        self._kinds["games"].append(chunk.game_rows)
+        self._kinds["cols"].append(chunk.col_rows)
+        self.games += chunk.games
+
+    def clear(self) -> None:
+        self.games = 0
+        for columns in self._kinds.values():
+            columns.clear()
+
+    def write(self, folder: Path) -> None:
+        _write_whole(
+            {shard_path(folder, kind, self.first_game): columns.write for kind, columns in self._kinds.items()}
+        )
+
+
 class RunFolder:
-    """The folder of one run: takes chunks, writes shards.
+    """The folder of one run: takes chunks, writes shards, one while the next is filled.
 
     Parameters
     ----------
@@ -143,62 +180,70 @@ class RunFolder:
     game : GameSpec
         The game played; it knows the two kinds of rows.
     bots : sequence of str
-        Texts of the bots.
-    most_col_rows : int
-        The most col rows of a game.
-    run : mapping
+        Texts of the bots, each once.
+    run : mapping, optional
         What the run is; it goes into every file.
     """
 
-    def __init__(
-        self, path: Path, game: GameSpec, bots: Sequence[str], most_col_rows: int, run: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, path: Path, game: GameSpec, bots: Sequence[str], run: Mapping[str, Any] | None = None) -> None:
         self.path = path
         self.games = 0
-        dictionary = _texts_as_arrow(bots)
-        room = SHARD_GAMES + MAX_CHUNK_GAMES
-        self._kinds = {
-            "cols": _Columns(arrow_schema(game.col_row, run), game.col_row, room * most_col_rows, dictionary),
-            "games": _Columns(arrow_schema(game.game_row, run), game.game_row, room * len(bots), dictionary),
-        }
-        self._shard_games = 0
+        self._filled, self._spare = _Shard(game, bots, run), _Shard(game, bots, run)
+        self._writer = ThreadPoolExecutor(1)
+        self._writing: Future[int] | None = None
         self._opened = time.monotonic()
 
     def add(self, chunk: Chunk) -> None:
-        """Take the rows of a chunk; write a shard when there are enough of them or enough time has passed."""
-        self._kinds["games"].append(chunk.game_rows)
-        self._kinds["cols"].append(chunk.col_rows)
-        self._shard_games += chunk.games
-        if self._shard_games >= SHARD_GAMES or time.monotonic() - self._opened > SHARD_SECONDS:
-            self.close_shard()
-
-    def close_shard(self) -> None:
-        """Write what has been taken since the last shard; nothing if there is nothing.
-
-        Both files are complete on disk before either gets its name.
+        """Take the rows of a chunk; write a shard when there are enough of them or enough time has passed.
 
         Raises
         ------
         OSError
-            If they cannot be written; the rows are then kept, and no file of the shard is left.
+            If the shard before could not be written.
         """
-        if self._shard_games:
-            _write_whole(
-                {
-                    self.path / f"{kind}-{self.games:010d}.parquet": columns.write
-                    for kind, columns in self._kinds.items()
-                }
-            )
-            self.games += self._shard_games
-            self._shard_games = 0
-            for columns in self._kinds.values():
-                columns.clear()
+        if self._filled.games and chunk.first_game != self._filled.first_game + self._filled.games:
+            self._write_shard()  # the games between are in a shard that is finished
+        self._filled.append(chunk)
+        if self._filled.games >= SHARD_GAMES or time.monotonic() - self._opened > SHARD_SECONDS:
+            self._write_shard()
+
+    def close(self) -> None:
+        """Write what has been taken since the last shard, and wait until all is on disk.
+
+        Raises
+        ------
+        OSError
+            If something cannot be written; no file of that shard is left.
+        """
+        try:
+            self._write_shard()
+            self._wait_for_shard()
+        finally:
+            self._writer.shutdown()
+
+    def _write_shard(self) -> None:
+        """Begin to write what has been taken, once the shard before is written; nothing if there is nothing."""
+        self._wait_for_shard()
+        if self._filled.games:
+            self._writing = self._writer.submit(self._write, self._filled)
+            self._filled, self._spare = self._spare, self._filled
         self._opened = time.monotonic()
 
-    @property
-    def taken(self) -> int:
-        """Games that were taken, written or not."""
-        return self.games + self._shard_games
+    def _write(self, shard: _Shard) -> int:
+        try:
+            shard.write(self.path)
+            return shard.games
+        finally:
+            shard.clear()
+
+    def _wait_for_shard(self) -> None:
+        if self._writing is not None:
+            writing, self._writing = self._writing, None
+            try:
+                self.games += writing.result()
+            except OSError:
+                self._filled.clear()  # so that what is written has no gap
+                raise
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
         """Write ``run.json``, in one piece as the shards are."""
@@ -206,8 +251,8 @@ class RunFolder:
         _write_whole({self.path / MANIFEST: lambda path: path.write_text(text, encoding="utf-8")})
 
 
-def claim_run_folder(path: Path, overwrite: bool) -> bool:
-    """Make the folder of a run, or see that the run in it may be replaced, before anything is played.
+def claim_run_folder(path: Path, overwrite: bool, resume: bool) -> bool:
+    """Make the folder of a run, or see that the run in it may be replaced or gone on with, before anything is played.
 
     Parameters
     ----------
@@ -215,6 +260,8 @@ def claim_run_folder(path: Path, overwrite: bool) -> bool:
         The folder.
     overwrite : bool
         Whether a run that is there may be replaced; ``clear_run_folder`` does so.
+    resume : bool
+        Whether a run that is there may be gone on with.
 
     Returns
     -------
@@ -224,7 +271,7 @@ def claim_run_folder(path: Path, overwrite: bool) -> bool:
     Raises
     ------
     UsageError
-        If the folder exists and may not be replaced, holds what no run wrote, or cannot be written to.
+        If the folder exists and may not be used, holds what no run wrote, or cannot be written to.
     """
     try:
         is_new = True
@@ -232,7 +279,11 @@ def claim_run_folder(path: Path, overwrite: bool) -> bool:
             path.mkdir(parents=True)
         except FileExistsError:
             is_new = False
-            _check_replaceable(path, overwrite)
+            if not (overwrite or resume):
+                raise UsageError(
+                    f"--out {path}: exists; name another folder, go on with --resume, or allow --overwrite"
+                ) from None
+            _check_holds_a_run(path)
         probe = path / "_probe"
         probe.write_bytes(b"")
         probe.unlink()
@@ -241,17 +292,15 @@ def claim_run_folder(path: Path, overwrite: bool) -> bool:
     return is_new
 
 
-def _check_replaceable(path: Path, overwrite: bool) -> None:
-    if not overwrite:
-        raise UsageError(f"--out {path}: exists; name another folder, or allow --overwrite")
+def _check_holds_a_run(path: Path) -> None:
     if not path.is_dir():
         raise UsageError(f"--out {path}: is not a folder")
     entries = sorted(path.iterdir())
     for entry in entries:
-        if not _is_run_file(entry):
-            raise UsageError(f"--out {path}: holds {entry.name}, which no run wrote; it is not overwritten")
-    if entries and not (path / MANIFEST).exists():
-        raise UsageError(f"--out {path}: holds files but no {MANIFEST}; it is not overwritten")
+        if not is_run_file(entry):
+            raise UsageError(f"--out {path}: holds {entry.name}, which no run wrote; it is left alone")
+    if entries and not is_run(path):
+        raise UsageError(f"--out {path}: holds files but no {MANIFEST}; it is left alone")
 
 
 def clear_run_folder(path: Path) -> None:
@@ -261,6 +310,26 @@ def clear_run_folder(path: Path) -> None:
         entry.unlink()
 
 
-def _is_run_file(entry: Path) -> bool:
-    is_shard = re.fullmatch(r"_?(games|cols)-\d{10,}\.parquet", entry.name) is not None
-    return entry.is_file() and (is_shard or entry.name in (MANIFEST, f"_{MANIFEST}"))
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a folder for this process alone, where the system can do that; a process that is killed lets go.
+
+    Raises
+    ------
+    UsageError
+        If another process holds it.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"--out {path}: another process is playing into this folder") from None
+        yield
+    finally:
+        os.close(folder)

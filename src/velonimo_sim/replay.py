@@ -1,18 +1,37 @@
-"""``python -m velonimo_sim.replay FILE…``: plays recorded games again and checks every fact in them.
+"""``python -m velonimo_sim.replay``: plays recorded games again and checks every fact in them.
 
-A file is JSON Lines, one game a line, plain or compressed with gzip.
+``replay FILE…`` does so for files of game records: JSON Lines, one game a line, plain or compressed with gzip.
+``replay --run DIR --game N`` plays a game of a run once more, checks it against its rows and leaves its record.
 """
 
 import argparse
+import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, TypeAlias
 
-from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, OneLineParser, leave_with, say
-from velonimo_sim.errors import CorruptDataError, UsageError
-from velonimo_sim.game_records import read_records
+import numpy as np
+from numpy.typing import NDArray
+
+from velonimo_sim.commands import (
+    EXIT_FAULT,
+    EXIT_INTERRUPTED,
+    EXIT_USAGE,
+    OneLineParser,
+    integer_in,
+    leave_with,
+    say,
+)
+from velonimo_sim.errors import BotError, CorruptDataError, UsageError
+from velonimo_sim.game_records import read_records, write_records
+from velonimo_sim.run import Tournament, differences_of, manifest_of
+from velonimo_sim.run_files import rows_of_game
 from velonimo_sim.velonimo.rules import RuleSet
 
 COMMAND = "velonimo_sim.replay"
+
+Row: TypeAlias = dict[str, Any]
+"""A row of a run by column."""
 
 
 def verify_file(path: Path, preset: str | None) -> int:
@@ -68,11 +87,55 @@ def show_game(paths: Sequence[Path], game_id: str, preset: str | None) -> int:
     raise UsageError(f"--show {game_id}: no such game in {', '.join(map(str, paths))}")
 
 
+def recreate_game(folder: Path, game: int, out: Path | None) -> int:
+    """Play a game of a run once more, check it against its rows, print or write its record; return the exit status."""
+    run = manifest_of(folder)
+    recorded = rows_of_game(folder, run["players"], game)
+    tournament = Tournament.of_manifest(run)
+    differences = differences_of(run, tournament.identity())
+    if differences:
+        say(COMMAND, f"{folder}: was played with something else: {differences}")
+    record, game_rows, col_rows = tournament.game.recreate(tournament.work().table, game)
+    faults = _faults("game", recorded["games"], _as_records(game_rows, run["bots"]))
+    faults += _faults("col", recorded["cols"], _as_records(col_rows, run["bots"]))
+    for fault in faults:
+        say(COMMAND, f"game {game}, {fault}")
+    if out is not None:
+        write_records(out, [record])
+    else:
+        print(json.dumps(record))
+    if not faults:
+        say(COMMAND, f"game {game} is as it was recorded")
+    return EXIT_FAULT if faults else 0
+
+
+def _faults(kind: str, recorded: Sequence[Row], found: Sequence[Row]) -> list[str]:
+    """Return in which fields recorded rows are not what was found when the game was played again."""
+    if len(recorded) != len(found):
+        return [f"recorded are {len(recorded)} {kind} rows, played again it has {len(found)}"]
+    return [
+        f"{kind} row {number}: recorded is {name} {row[name]}, played again it is {again[name]}"
+        for number, (row, again) in enumerate(zip(recorded, found, strict=True))
+        for name in again
+        if row[name] != again[name]
+    ]
+
+
+def _as_records(rows: NDArray[np.void], bots: Sequence[str]) -> list[Row]:
+    """Return rows as they are read from Parquet."""
+    names = rows.dtype.names or ()
+    records = [dict(zip(names, row, strict=True)) for row in rows.tolist()]
+    return [record | {"bot": bots[record["bot"]]} for record in records]
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = OneLineParser(prog=f"python -m {COMMAND}", description="Play recorded games again and check every fact.")
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="JSON Lines, plain or gzip")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="JSON Lines, plain or gzip")
     parser.add_argument("--rules", metavar="PRESET", help="official or bga (default: the record's own, or else bga)")
     parser.add_argument("--show", metavar="ID", help="print the game of that id move by move")
+    parser.add_argument("--run", metavar="DIR", type=Path, help="play a game of a tournament's folder once more")
+    parser.add_argument("--game", metavar="N", help="which one, by its game_id")
+    parser.add_argument("--out", metavar="FILE", type=Path, help="write its record there (default: print it)")
     return parser
 
 
@@ -82,12 +145,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = _parser().parse_args(arguments)
         if options.rules is not None:
             RuleSet.preset(options.rules)
+        if (options.run is None) != (options.game is None):
+            raise UsageError("--run DIR --game N: allowed is both or none of them")
+        if options.run is not None:
+            game = integer_in(0, 2**63 - 1, "--game", options.game)
+            return recreate_game(options.run, game, options.out)
+        if not options.files:
+            raise UsageError("no FILE is named, and no --run")
         if options.show is not None:
             return show_game(options.files, options.show, options.rules)
         return max(verify_file(path, options.rules) for path in options.files)
     except (UsageError, CorruptDataError) as error:
         say(COMMAND, error)
         return EXIT_USAGE
+    except (BotError, OSError) as error:
+        say(COMMAND, error)
+        return EXIT_FAULT
     except KeyboardInterrupt:
         say(COMMAND, "interrupted")
         return EXIT_INTERRUPTED

@@ -1,7 +1,8 @@
 """Whole games, with one row per game and seat and one per game, col and seat (``rows.py``)."""
 
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,6 +21,7 @@ from velonimo_sim.velonimo.legal import REASONS, Refusal, refusal
 from velonimo_sim.velonimo.moves import JERSEY, PASS, Kind, kind_of, seat_of
 from velonimo_sim.velonimo.policies import Bot, parse_bot
 from velonimo_sim.velonimo.policies.base import POLICY, SCRATCH, PolicyFunction, Scratch
+from velonimo_sim.velonimo.policies.parameter import MAX_PARAMETERS
 from velonimo_sim.velonimo.policies.plain import NO_MOVE, PlainPlayer, read_answer
 from velonimo_sim.velonimo.policies.policy import PlainPolicy
 from velonimo_sim.velonimo.policies.uniform import uniform
@@ -40,6 +42,7 @@ LOOP = np.dtype(
         ("seed", "i8"),
         ("first_game", "i8"),
         ("game", "i8"),  # the game being played, or the next
+        ("deal", "i8"),  # the deal that it is played with, which names all streams of the game
         ("end", "i8"),  # the game before which to stop
         ("col_rows", "i8"),  # col rows of all finished cols
         ("limit", "i8"),  # nanoseconds that a decision may take; 0 = any
@@ -51,10 +54,12 @@ LOOP = np.dtype(
         ("fault", "u1", (MAX_PLAYERS,)),  # by seat: the first Fault in this game
         ("forfeited", "u1", (MAX_PLAYERS,)),  # by seat: 1 = the first to forfeit this game, 0 = has not
         ("greeted", "u1", (MAX_PLAYERS,)),  # by seat: 1 = its plain bot has been told of this game
-        ("sees_all", "u1", (MAX_PLAYERS,)),  # by bot: 1 = is shown the whole state
+        ("sees_all", "u1", (MAX_PLAYERS,)),  # by seat: 1 = its bot is shown the whole state
         ("is_open", "u1"),  # 1 = a game is being played
         ("is_answered", "u1"),  # 1 = ``move`` is to be made
         ("is_watched", "u1"),  # 1 = decisions are more than one call: see _choose_watched
+        ("is_traced", "u1"),  # 1 = stop after each deal and each move
+        ("stopped", "u1"),  # a Stop: why the loop has stopped
     ],
     align=True,
 )
@@ -62,6 +67,20 @@ LOOP = np.dtype(
 
 Loop: TypeAlias = np.void
 """A record of dtype ``LOOP``."""
+Settings: TypeAlias = np.void
+"""A record of dtype ``SETTINGS``."""
+
+SETTINGS = np.dtype([("parameters", "f8", (MAX_PARAMETERS,)), ("sees_all", "u1")], align=True)
+"""What is set of a bot: the numbers of its parameters, and whether it is shown the whole state."""
+
+
+class Stop(IntEnum):
+    """Why the loop has stopped before its end."""
+
+    DECISION = 0  # Python has to decide: for a plain bot, or what becomes of a bot at fault
+    DEALT = 1  # a col has been dealt, in a traced game
+    MOVED = 2  # ``move`` has been made, in a traced game
+
 
 _NO_SCRATCH = np.zeros(1, SCRATCH)[0]  # for the bot ``random``, which needs none
 
@@ -114,7 +133,7 @@ def _fill_game_rows(rows: NDArray[np.void], first: int, loop: Loop, seating_id: 
     for seat in range(integer(view["players"])):
         row = rows[first + seat]
         row["game_id"] = loop["game"]
-        row["deal_id"] = loop["game"]
+        row["deal_id"] = loop["deal"]
         row["seating_id"] = seating_id
         row["seat"] = seat
         row["bot"] = seating[seat]
@@ -136,12 +155,13 @@ def _count_beside_plays(rows: NDArray[np.void], first: int, seat: int, move: np.
 def _choose_watched(loop: Loop, policies: NDArray[np.uint64], bot: int, scratch: Scratch) -> np.uint64:
     """Return the move of the seat to act; ``NO_MOVE`` if its bot took too long, or is one that Python has to ask."""
     state, seat = loop["state"], integer(loop["seat"])
+    loop["stopped"] = Stop.DECISION
     if loop["is_answered"]:
         loop["is_answered"] = 0
         return np.uint64(loop["move"])
     if loop["forfeited"][seat] > 0:
         return np.uint64(uniform(state["view"], scratch, loop["streams"][seat]))
-    if loop["sees_all"][bot]:
+    if loop["sees_all"][seat]:
         scratch["truth"] = state
     if loop["limit"] == 0:
         return np.uint64(_pick(policies, bot)(state["view"], scratch, loop["streams"][seat]))
@@ -160,7 +180,7 @@ def _play_col(
     rows: NDArray[np.void],
     first: int,
 ) -> bool:
-    """Play one col to its end; False if Python has to decide."""
+    """Play one col to its end; False if the loop has to stop before it goes on."""
     state, streams, is_watched = loop["state"], loop["streams"], loop["is_watched"]
     view, chance = state["view"], streams[MAX_PLAYERS]
     while view["phase"] < Phase.COL_OVER:
@@ -168,9 +188,9 @@ def _play_col(
         loop["seat"] = seat
         bot = seating[seat]
         if is_watched:
-            move = _choose_watched(loop, policies, bot, scratches[bot])
+            move = _choose_watched(loop, policies, bot, scratches[seat])
         else:
-            move = _pick(policies, bot)(view, scratches[bot], streams[seat])
+            move = _pick(policies, bot)(view, scratches[seat], streams[seat])
         if move == PASS and view["phase"] == Phase.FOLLOW:
             rows[first + seat]["passes"] += 1
         else:
@@ -186,21 +206,36 @@ def _play_col(
         step(state, move, chance)
         if move & JERSEY:
             rows[first + seat]["jersey_spent_on"] = view["beat"]
+        if is_watched and loop["is_traced"]:
+            loop["move"] = move
+            loop["stopped"] = Stop.MOVED
+            return False
     return True
 
 
 @kernel
-def _open_game(loop: Loop, start: State, scratches: NDArray[np.void]) -> None:
+def _set_up(scratch: Scratch, settings: Settings) -> None:
+    for i in range(MAX_PARAMETERS):
+        scratch["parameters"][i] = settings["parameters"][i]
+    scratch["used"] = 0
+
+
+@kernel
+def _open_game(
+    loop: Loop, start: State, scratches: NDArray[np.void], settings: NDArray[np.void], seating: NDArray[np.int8]
+) -> None:
     loop["state"] = start
     loop["is_open"] = 1
     for seat in range(integer(start["view"]["players"])):
-        open_stream(loop["streams"][seat], integer(loop["seed"]), integer(loop["game"]), BOT + seat)
+        bot = seating[seat]
+        open_stream(loop["streams"][seat], integer(loop["seed"]), integer(loop["deal"]), BOT + seat)
+        _set_up(scratches[seat], settings[bot])
+        loop["sees_all"][seat] = settings[bot]["sees_all"]
         loop["faults"][seat] = 0
         loop["fault"][seat] = 0
         loop["forfeited"][seat] = 0
         loop["greeted"][seat] = 0
-        scratches[seat]["used"] = 0
-    open_stream(loop["streams"][MAX_PLAYERS], integer(loop["seed"]), integer(loop["game"]), CHANCE)
+    open_stream(loop["streams"][MAX_PLAYERS], integer(loop["seed"]), integer(loop["deal"]), CHANCE)
 
 
 @kernel
@@ -211,17 +246,22 @@ def _play_game(
     seating: NDArray[np.int8],
     rows: NDArray[np.void],
 ) -> bool:
-    """Play an open game to its end; False if Python has to decide."""
+    """Play an open game to its end; False if the loop has to stop before it goes on."""
     view, deal = loop["state"]["view"], loop["streams"][MAX_PLAYERS + 1]
     while view["phase"] != Phase.GAME_OVER:
         if view["phase"] == Phase.COL_OVER:
-            open_stream(deal, integer(loop["seed"]), integer(loop["game"]), integer(view["col"]))
+            open_stream(deal, integer(loop["seed"]), integer(loop["deal"]), integer(view["col"]))
             deal_col(loop["state"], deal)
             _open_col_rows(rows, integer(loop["col_rows"]), loop["state"], integer(loop["game"]), seating)
-        if not _play_col(loop, policies, scratches, seating, rows, integer(loop["col_rows"])):
+            if loop["is_traced"]:
+                loop["stopped"] = Stop.DEALT
+                return False
+        goes_on = _play_col(loop, policies, scratches, seating, rows, integer(loop["col_rows"]))
+        if view["phase"] >= Phase.COL_OVER:
+            _close_col_rows(rows, integer(loop["col_rows"]), loop["state"])
+            loop["col_rows"] += view["players"]
+        if not goes_on:
             return False
-        _close_col_rows(rows, integer(loop["col_rows"]), loop["state"])
-        loop["col_rows"] += view["players"]
     return True
 
 
@@ -244,8 +284,18 @@ def policy_table(policies: Sequence[PolicyFunction]) -> NDArray[Any]:
     return table
 
 
+def bot_settings(bots: Sequence[Bot]) -> NDArray[np.void]:
+    """Return what is set of each bot, dtype ``SETTINGS``."""
+    settings = np.zeros(len(bots), SETTINGS)
+    for bot, record in zip(bots, settings, strict=True):
+        bot.set_up(record)
+        record["sees_all"] = bot.sees_all
+    return settings
+
+
 _SIGNATURE = types.boolean(
     types.uint64[:, ::1],
+    from_dtype(SETTINGS)[::1],
     from_dtype(SCRATCH)[::1],
     from_dtype(STATE)[::1],
     types.int8[:, ::1],
@@ -258,6 +308,7 @@ _SIGNATURE = types.boolean(
 @kernel_as(_SIGNATURE)
 def play_games(
     policies: NDArray[np.uint64],
+    settings: NDArray[np.void],
     scratches: NDArray[np.void],
     start: NDArray[np.void],
     seatings: NDArray[np.int8],
@@ -267,18 +318,21 @@ def play_games(
 ) -> bool:
     """Play consecutive games of a run; the loop that tournaments and speed measurements share.
 
-    It stops where Python has to decide, and goes on from there when it is called again.
+    It stops where Python has something to do, a ``Stop``, and goes on from there when it is called again.
 
     Parameters
     ----------
     policies : numpy.ndarray
         By bot: compiled policies, see ``policy_table``.
+    settings : numpy.ndarray
+        By bot: what is set of them, dtype ``SETTINGS``; see ``bot_settings``.
     scratches : numpy.ndarray
-        dtype ``SCRATCH``, shape (5,): working memory by bot.
+        dtype ``SCRATCH``, shape (5,): working memory by seat.
     start : numpy.ndarray
         dtype ``STATE``, shape (1,): the state that every game begins with, see ``new_state``.
     seatings : numpy.ndarray
-        dtype int8, shape (seatings, players): which bot sits in which seat; game g has seating g modulo their number.
+        dtype int8, shape (seatings, players): which bot sits in which seat. Deal d is played by all of them, in as many
+        games in a row, so that game g is deal ``g // seatings`` in seating ``g % seatings``.
     game_rows : numpy.ndarray
         dtype ``GAME_ROW``, room for games x players rows; filled.
     col_rows : numpy.ndarray
@@ -289,7 +343,7 @@ def play_games(
     Returns
     -------
     bool
-        Whether all games are played; False where Python has to decide: ``loops`` then says what.
+        Whether all games are played; False where Python has something to do: ``loops`` then says what.
     """
     loop = loops[0]
     players = integer(start[0]["view"]["players"])
@@ -297,7 +351,8 @@ def play_games(
         seating_id = integer(loop["game"]) % len(seatings)
         seating = seatings[seating_id]
         if not loop["is_open"]:
-            _open_game(loop, start[0], scratches)
+            loop["deal"] = integer(loop["game"]) // len(seatings)
+            _open_game(loop, start[0], scratches, settings, seating)
         if not _play_game(loop, policies, scratches, seating, col_rows):
             return False
         first = (integer(loop["game"]) - integer(loop["first_game"])) * players
@@ -313,11 +368,12 @@ class Table:
     Parameters
     ----------
     bots : sequence of Bot
-        One a player.
+        The bots that play.
     rules : RuleSet
         The options in force.
     seatings : numpy.ndarray
-        dtype int8, shape (seatings, players): which bot sits in which seat; game g has seating g modulo their number.
+        dtype int8, shape (seatings, players): which bot sits in which seat. Deal d is played by all of them, in as many
+        games in a row.
     seed : int
         Root seed of all streams.
     on_fault : OnFault
@@ -347,19 +403,21 @@ class Table:
         self.seed = seed
         self.on_fault = OnFault(on_fault)
         self.time_limit = time_limit
-        self._rules = rules
-        self._start = np.array([new_state(len(bots), rules)])
+        self.rules = rules
+        self._start = np.array([new_state(seatings.shape[1], rules)])
         self._policies = policy_table([bot.policy.function for bot in bots])
+        self._settings = bot_settings(bots)
         self._players = {
-            index: PlainPlayer(bot.policy.make(bot.values), rules.to_dict())
+            (index, copy): PlainPlayer(bot.policy.make(bot.values), rules.to_dict())
             for index, bot in enumerate(bots)
             if isinstance(bot.policy, PlainPolicy)
+            for copy in range((seatings == index).sum(axis=1).max())
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as what the table is made of, so that another process opens its own from the bots' texts."""
         texts = [bot.text for bot in self.bots]
-        return _open_table, (texts, self._rules, self.seatings, self.seed, self.on_fault, self.time_limit)
+        return _open_table, (texts, self.rules, self.seatings, self.seed, self.on_fault, self.time_limit)
 
     @property
     def holds_the_lock(self) -> bool:
@@ -379,21 +437,38 @@ class Table:
         BotError
             If a bot is at fault, unless ``on_fault`` says otherwise.
         """
-        loops, scratches = self._new_loop(first_game, games), np.zeros(MAX_PLAYERS, SCRATCH)
-        for bot, scratch in zip(self.bots, scratches, strict=False):
-            bot.set_up(scratch)
-        all_played = False
+        loops = self._new_loop(first_game, games)
+        for _ in self._stops(loops, game_rows, col_rows):
+            pass
+        return int(loops[0]["col_rows"])
+
+    def trace(self, game: int, game_rows: NDArray[np.void], col_rows: NDArray[np.void]) -> Iterator[Loop]:
+        """Play one game as ``play`` does, and yield the loop after each deal and each move, which ``stopped`` tells.
+
+        The rows are filled once the iterator has ended.
+        """
+        loops = self._new_loop(game, 1)
+        loops[0]["is_watched"] = loops[0]["is_traced"] = 1
+        for _ in self._stops(loops, game_rows, col_rows):
+            yield loops[0]
+
+    def _stops(
+        self, loops: NDArray[np.void], game_rows: NDArray[np.void], col_rows: NDArray[np.void]
+    ) -> Iterator[None]:
+        """Play on to the end, deciding where Python has to; yield where a traced game has stopped."""
+        scratches, all_played = np.zeros(MAX_PLAYERS, SCRATCH), False
         while not all_played:
             try:
                 all_played = play_games(
-                    self._policies, scratches, self._start, self.seatings, game_rows, col_rows, loops
+                    self._policies, self._settings, scratches, self._start, self.seatings, game_rows, col_rows, loops
                 )
             except Exception as error:
                 self._take_fault(loops[0], Fault.EXCEPTION, in_one_line(error), error)
             else:
-                if not all_played:
+                if not all_played and loops[0]["stopped"] == Stop.DECISION:
                     self._decide(loops[0])
-        return int(loops[0]["col_rows"])
+                elif not all_played:
+                    yield
 
     def _new_loop(self, first_game: int, games: int) -> NDArray[np.void]:
         loops = np.zeros(1, LOOP)
@@ -402,18 +477,23 @@ class Table:
         loop["first_game"] = loop["game"] = first_game
         loop["end"] = first_game + games
         loop["limit"] = 1_000_000 * (self.time_limit or 0)
-        loop["sees_all"][: len(self.bots)] = [bot.sees_all for bot in self.bots]
         watches = self.on_fault is not OnFault.RAISE or self.time_limit is not None or self._players
-        loop["is_watched"] = bool(watches or loop["sees_all"].any())
+        loop["is_watched"] = bool(watches or self._settings["sees_all"].any())
         return loops
 
     def _bot_of(self, loop: Loop) -> int:
         """Return which bot has to decide."""
         return int(self.seatings[loop["game"] % len(self.seatings), loop["seat"]])
 
+    def _player_of(self, loop: Loop) -> PlainPlayer | None:
+        """Return the plain bot that has to decide; who sits in several seats is there as several objects."""
+        seating = self.seatings[loop["game"] % len(self.seatings)]
+        bot = seating[loop["seat"]]
+        return self._players.get((int(bot), int(np.count_nonzero(seating[: loop["seat"]] == bot))))
+
     def _decide(self, loop: Loop) -> None:
         """Decide where the loop has stopped: for a plain bot, or what becomes of a bot at fault."""
-        player = self._players.get(self._bot_of(loop))
+        player = self._player_of(loop)
         if player is not None:
             self._ask(player, loop)
         elif loop["limit"] and loop["took"] > loop["limit"]:

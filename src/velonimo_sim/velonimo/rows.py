@@ -48,3 +48,8 @@ COL_ROW = np.dtype(
 def most_col_rows(rules: RuleSet, players: int) -> int:
     """Return the most col rows that one game can have."""
     return len(rules.col_values) * players
+
+
+def most_points(rules: RuleSet, players: int) -> int:
+    """Return the most points of one game: all opponents passed in every col (V14)."""
+    return sum(rules.col_values) * (players - 1)

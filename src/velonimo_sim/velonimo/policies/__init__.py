@@ -4,10 +4,13 @@ A bot's text is ``NAME``, ``MODULE:ATTRIBUTE`` or ``FILE.py:ATTRIBUTE``, and may
 ``:key=value,key=value``. Names are those of the table and then those that installed packages announce.
 """
 
+import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import getfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,6 +76,16 @@ class Bot:
     def sees_all(self) -> bool:
         """Whether the bot is shown the hidden cards, which is cheating."""
         return self.policy.sees_all
+
+    @property
+    def file_hash(self) -> str:
+        """16 hexadecimal digits that change with the file that the bot was written in; empty for a bot of the house."""
+        if self.policy.source.__module__.startswith(__name__):
+            return ""
+        try:
+            return hashlib.sha256(Path(getfile(self.policy.source)).read_bytes()).hexdigest()[:16]
+        except (OSError, TypeError):  # typed in, and in no file
+            return ""
 
     def _set(self) -> Iterator[tuple[Parameter, Value]]:
         return zip(self.policy.parameters, self.values, strict=True)

@@ -57,6 +57,11 @@ class Policy:
         """The compiled function that the engine's loop calls."""
         raise NotImplementedError
 
+    @property
+    def source(self) -> Callable[..., Any]:
+        """What the bot was written as, a function or a class."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, eq=False)
 class CompiledPolicy(Policy):
@@ -69,6 +74,11 @@ class CompiledPolicy(Policy):
     """
 
     python: "PolicyFunction" = field(kw_only=True)
+
+    @property
+    def source(self) -> "PolicyFunction":
+        """The function that the decorator was put on."""
+        return self.python
 
     @cached_property
     def function(self) -> "PolicyFunction":
@@ -119,6 +129,11 @@ class PlainPolicy(Policy):
         """Return what a class with a method ``choose`` declares."""
         help_text = (made_by.__doc__ or "").strip().partition("\n")[0]
         return cls(made_by.__name__, help_text, tuple(getattr(made_by, "parameters", ())), made_by=made_by)
+
+    @property
+    def source(self) -> type:
+        """The user's class."""
+        return self.made_by
 
     @property
     def function(self) -> "PolicyFunction":

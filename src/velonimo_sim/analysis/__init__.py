@@ -1,0 +1,68 @@
+"""Statistics of tournament results: tables with intervals, comparisons, ratings, seats, and when to stop.
+
+A deal is played by several seatings, and the games of a deal are not independent. They form a group, and the group is
+the unit of all intervals. Knows no engine: everything is computed from game rows, as a run leaves them.
+
+The names below load what they need when they are used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from velonimo_sim.analysis.frames import outcome_bounds as outcome_bounds
+    from velonimo_sim.analysis.intervals import bounded_interval as bounded_interval
+    from velonimo_sim.analysis.intervals import wilson_interval as wilson_interval
+    from velonimo_sim.analysis.moments import GroupMoments as GroupMoments
+    from velonimo_sim.analysis.plackett_luce import ratings as ratings
+    from velonimo_sim.analysis.seats import seat_effects as seat_effects
+    from velonimo_sim.analysis.sequential import ConfidenceSequence as ConfidenceSequence
+    from velonimo_sim.analysis.tables import PairedDifference as PairedDifference
+    from velonimo_sim.analysis.tables import bot_records as bot_records
+    from velonimo_sim.analysis.tables import bot_table as bot_table
+    from velonimo_sim.analysis.tables import compare_runs as compare_runs
+    from velonimo_sim.analysis.tables import contrast_interval as contrast_interval
+    from velonimo_sim.analysis.tables import paired_difference as paired_difference
+
+_PLACES = {
+    "ConfidenceSequence": "sequential",
+    "GroupMoments": "moments",
+    "PairedDifference": "tables",
+    "bot_records": "tables",
+    "bot_table": "tables",
+    "bounded_interval": "intervals",
+    "compare_runs": "tables",
+    "contrast_interval": "tables",
+    "outcome_bounds": "frames",
+    "paired_difference": "tables",
+    "ratings": "plackett_luce",
+    "seat_effects": "seats",
+    "wilson_interval": "intervals",
+}
+
+__all__ = [
+    "ConfidenceSequence",
+    "GroupMoments",
+    "PairedDifference",
+    "bot_records",
+    "bot_table",
+    "bounded_interval",
+    "compare_runs",
+    "contrast_interval",
+    "outcome_bounds",
+    "paired_difference",
+    "ratings",
+    "seat_effects",
+    "wilson_interval",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used (PEP 562)."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,149 @@
+"""What a tournament tells when it has ended: as tables for people, and as records for machines."""
+
+import sys
+from collections.abc import Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from velonimo_sim.run import Outcome, Tournament
+from velonimo_sim.schedule import TableKind
+
+BASE, VARIANT = "base", "variant"
+"""The folders of two runs whose rules are compared."""
+
+
+def table_of(headings: Sequence[str]) -> Table:
+    """Return an empty table with a line for each bot."""
+    table = Table(title=None, box=None, pad_edge=False)
+    table.add_column("bot")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    return table
+
+
+def print_table(table: Table) -> None:
+    """Print a table; where there is no terminal, as wide as it is."""
+    Console(width=None if sys.stdout.isatty() else 1_000, highlight=False).print(table)
+
+
+def _with_interval(row: dict[str, Any], mean: str, name: str) -> str:
+    return f"{row[mean]:.3f} ± {(row[f'{name}_high'] - row[f'{name}_low']) / 2:.3f}"
+
+
+def _print_bots(rows: Sequence[dict[str, Any]]) -> None:
+    """Print a line a bot. Who sees all is not ranked with the others: it stands below them, and says so."""
+    any_fault, any_rating = any(row["faults"] for row in rows), any("rating" in row for row in rows)
+    headings = ["games", "wins %", "95 % interval", "mean points", "mean place"]
+    table = table_of(headings + ["rating"] * any_rating + ["faults"] * any_fault)
+    for row in sorted(rows, key=itemgetter("sees_all")):
+        cells = [
+            f"{row['games']:,}",
+            f"{100 * row['win_share']:.2f}",
+            f"{100 * row['low']:.2f} - {100 * row['high']:.2f}",
+            _with_interval(row, "mean_points", "points"),
+            _with_interval(row, "mean_place", "place"),
+        ]
+        cells += [_with_interval(row, "rating", "rating")] if any_rating else []
+        cells += [f"{row['faults']:,}"] if any_fault else []
+        table.add_row(f"{row['bot']} (sees all)" if row["sees_all"] else row["bot"], *cells)
+    print_table(table)
+
+
+def _rows(tournament: Tournament, outcome: Outcome, folder: Path) -> list[dict[str, Any]]:
+    """Return the record of each bot; those of a round-robin are rated, too."""
+    sees_all = [bot.sees_all for bot in tournament.bots]
+    rows = [row | {"sees_all": sees} for row, sees in zip(outcome.standings.table(), sees_all, strict=True)]
+    if tournament.table is TableKind.ROUND_ROBIN and outcome.games_written:
+        from velonimo_sim.analysis import ratings
+
+        rated = {row.pop("bot"): row for row in ratings(folder).to_dict("records")}
+        for row in rows:
+            rating = rated[row["bot"]]
+            row |= {"rating": rating["rating"], "rating_low": rating["low"], "rating_high": rating["high"]}
+    return rows
+
+
+def _verdict(tournament: Tournament, outcome: Outcome) -> dict[str, Any] | None:
+    """Return what is known of the question that the tournament may stop at."""
+    until, sequence = tournament.until, outcome.sequence
+    if until is None or sequence is None:
+        return None
+    bots = {"first": until.first, "second": until.second, None: None}
+    return {
+        "first": until.first,
+        "second": until.second,
+        "alpha": until.alpha,
+        "deals": sequence.groups,
+        "difference": sequence.mean if sequence.groups else None,
+        "low": sequence.low,
+        "high": sequence.high,
+        "better": bots[sequence.decision],
+    }
+
+
+def as_json(tournament: Tournament, outcome: Outcome, folder: Path) -> dict[str, Any]:
+    """Return the result as a record."""
+    verdict = _verdict(tournament, outcome)
+    return {
+        "status": outcome.status,
+        "cause": outcome.cause,
+        "games": outcome.standings.games,
+        "deals": outcome.standings.deals,
+        "games_played": outcome.games_played,
+        "seconds": outcome.seconds,
+        "games_per_second": outcome.games_played / outcome.seconds if outcome.seconds else 0.0,
+        "out": str(folder),
+        "players": tournament.schedule.players,
+        "seed": tournament.seed,
+        "bots": _rows(tournament, outcome, folder),
+    } | ({"until": verdict} if verdict else {})
+
+
+def print_result(tournament: Tournament, outcome: Outcome, folder: Path) -> None:
+    """Print how a tournament ended."""
+    if outcome.standings.games:
+        _print_bots(_rows(tournament, outcome, folder))
+    rate = outcome.games_played / outcome.seconds if outcome.seconds else 0.0
+    before = outcome.standings.games - outcome.games_played
+    is_played = f", {before:,} of them were there before" if before else ""
+    print(f"{outcome.standings.games:,} games in {outcome.seconds:.1f} s, {rate:,.0f} games/s{is_played}")
+    verdict = _verdict(tournament, outcome)
+    if verdict and verdict["difference"] is not None:
+        difference = f"difference {100 * verdict['difference']:.2f} % of wins"
+        if verdict["better"]:
+            known = f"{verdict['better']} wins more, {difference}"
+        else:
+            known = f"not known, {difference}, within {100 * verdict['low']:.2f} to {100 * verdict['high']:.2f}"
+        print(f"{verdict['first']} > {verdict['second']} after {verdict['deals']:,} deals: {known}")
+    print(f"files: {folder}/games-*.parquet, {folder}/cols-*.parquet, {folder}/run.json")
+
+
+def rule_changes(folder: Path) -> list[dict[str, Any]]:
+    """Return how the variant of the rules changes what each bot reaches, on the deals that both runs have."""
+    from velonimo_sim.analysis.tables import compare_runs
+
+    names = {"won": "win_share", "total": "points", "place": "place"}
+    changes: list[dict[str, Any]] = []
+    for outcome, name in names.items():
+        for index, row in enumerate(compare_runs(folder / BASE, folder / VARIANT, outcome).to_dict("records")):
+            if index == len(changes):
+                changes.append({"bot": row["bot"], "deals": row["groups"]})
+            changes[index] |= {name: row["mean"], f"{name}_low": row["low"], f"{name}_high": row["high"]}
+    return changes
+
+
+def print_changes(changes: Sequence[dict[str, Any]]) -> None:
+    """Print how a variant of the rules changes what each bot reaches."""
+    table = table_of(["deals", "wins %", "95 % interval", "points", "95 % interval", "place", "95 % interval"])
+    for row in changes:
+        cells = [f"{row['deals']:,}"]
+        for name, scale in (("win_share", 100), ("points", 1), ("place", 1)):
+            cells.append(f"{scale * row[name]:+.3f}")
+            cells.append(f"{scale * row[f'{name}_low']:+.3f} to {scale * row[f'{name}_high']:+.3f}")
+        table.add_row(row["bot"], *cells)
+    print("variant - base, on the same deals:")
+    print_table(table)

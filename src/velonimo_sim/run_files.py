@@ -1,0 +1,239 @@
+"""The files of a run: their names, when they are whole, and how they are read back. Knows no engine.
+
+A run folder holds ``run.json``, the manifest, and shards. A shard is a pair of Parquet files, ``cols-`` and ``games-``
+with the index of its first game. Both are complete on disk before either gets its name, and ``games-`` gets it last, so
+that a shard is finished if and only if that name is there.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from velonimo_sim.errors import CorruptDataError, UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCHEMA_VERSION = 3
+"""Goes up whenever a column or its meaning changes; written into every Parquet file and into ``run.json``."""
+
+MANIFEST = "run.json"
+KINDS = ("cols", "games")
+"""The files of a shard, in the order in which they get their names."""
+
+_SHARD = re.compile(r"(_?)(cols|games)-(\d{10,})\.parquet")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A finished shard: which games it holds, and its files by kind."""
+
+    first_game: int
+    games: int
+    paths: dict[str, Path]
+
+    @property
+    def end(self) -> int:
+        """The first game that comes after it."""
+        return self.first_game + self.games
+
+
+def shard_path(folder: Path, kind: str, first_game: int) -> Path:
+    """Return the path of a shard's file of one kind."""
+    return folder / f"{kind}-{first_game:010d}.parquet"
+
+
+def is_run_file(path: Path) -> bool:
+    """Whether a path is a file that a run wrote, finished or not."""
+    is_named_so = _SHARD.fullmatch(path.name) is not None or path.name in (MANIFEST, f"_{MANIFEST}")
+    return is_named_so and path.is_file()
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a folder is that of a run: its manifest is there, or a finished shard, which says the same."""
+    return (folder / MANIFEST).exists() or manifest_in_shards(folder) is not None
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return what ``run.json`` says.
+
+    Raises
+    ------
+    UsageError
+        If there is no run in the folder.
+    CorruptDataError
+        If the file is no manifest, or that of a run of another schema version.
+    """
+    path = folder / MANIFEST
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"{folder}: holds no run: there is no {MANIFEST}") from None
+    except NotADirectoryError:
+        raise UsageError(f"{folder}: is not a folder") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise CorruptDataError(f"{path}: is no JSON ({error})") from None
+    version = content.get("schema_version") if isinstance(content, dict) else None
+    if version != SCHEMA_VERSION:
+        raise CorruptDataError(f"{path}: schema version {version}: this version of velonimo_sim reads {SCHEMA_VERSION}")
+    return dict(content)
+
+
+def finished_shards(folder: Path, players: int) -> Iterator[Shard]:
+    """Yield the finished shards of a run in the order of their games.
+
+    Raises
+    ------
+    CorruptDataError
+        If a file of a shard is damaged or missing, holds a part of a game, or two shards hold the same game.
+    """
+    end = 0
+    for path in shard_paths(folder):
+        shard = read_shard(path, players)
+        if shard.first_game < end:
+            raise CorruptDataError(f"{path}: holds games that are in the shard before it")
+        end = shard.end
+        yield shard
+
+
+def shard_paths(folder: Path) -> list[Path]:
+    """Return the ``games-`` files of a run, in the order of their games."""
+    return sorted(folder.glob("games-*.parquet"), key=_first_game)
+
+
+def _first_game(path: Path) -> int:
+    return int(path.stem.partition("-")[2])
+
+
+def read_shard(games_path: Path, players: int) -> Shard:
+    """Return the finished shard that a ``games-`` file belongs to.
+
+    Raises
+    ------
+    CorruptDataError
+        If a file of it is damaged or missing, or holds a part of a game.
+    """
+    first_game = _first_game(games_path)
+    paths = {kind: shard_path(games_path.parent, kind, first_game) for kind in KINDS}
+    rows = {kind: _rows_of(path) for kind, path in paths.items()}
+    if rows["games"] % players or rows["games"] == 0:
+        raise CorruptDataError(
+            f"{games_path}: holds {rows['games']} rows, which are no whole games of {players} players"
+        )
+    return Shard(first_game, rows["games"] // players, paths)
+
+
+def _rows_of(path: Path) -> int:
+    """Return the number of rows of a Parquet file that is whole and of this schema version."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        metadata = pq.read_metadata(path)
+    except FileNotFoundError:
+        raise CorruptDataError(f"{path}: is missing, though the other file of its shard is there") from None
+    except (pa.ArrowException, OSError) as error:
+        raise CorruptDataError(f"{path}: is damaged ({' '.join(str(error).split())})") from None
+    version = (metadata.metadata or {}).get(b"velonimo_sim_schema", b"none").decode()
+    if version != str(SCHEMA_VERSION):
+        raise CorruptDataError(f"{path}: schema version {version}: this version of velonimo_sim reads {SCHEMA_VERSION}")
+    return int(metadata.num_rows)
+
+
+def manifest_in_shards(folder: Path) -> dict[str, Any] | None:
+    """Return what the first finished shard says of its run; None if there is none."""
+    import pyarrow.parquet as pq
+
+    for path in shard_paths(folder):
+        try:
+            _rows_of(path)
+        except CorruptDataError:
+            continue
+        return dict(json.loads(pq.read_metadata(path).metadata[b"velonimo_sim_run"]))
+    return None
+
+
+def game_columns(shard: Shard, bots: Sequence[str], columns: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Return columns of a shard's game rows as arrays, ``bot`` as an index into the texts of the bots."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(shard.paths["games"], columns=[*columns])
+    arrays = {name: table[name].combine_chunks() for name in columns}
+    found: dict[str, NDArray[Any]] = {}
+    for name, array in arrays.items():
+        if name == "bot":
+            numbers = np.array([bots.index(text) for text in array.dictionary.to_pylist()], np.int8)
+            found[name] = numbers[array.indices.to_numpy()]
+        else:
+            found[name] = array.to_numpy(zero_copy_only=False)
+    return found
+
+
+def rows_of_game(folder: Path, players: int, game: int) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of one game by kind, as they are recorded, in their order.
+
+    Raises
+    ------
+    UsageError
+        If no finished shard holds the game.
+    CorruptDataError
+        If a shard is damaged.
+    """
+    import pyarrow.parquet as pq
+
+    end = 0
+    for shard in finished_shards(folder, players):
+        if shard.first_game <= game < shard.end:
+            return {
+                kind: pq.read_table(path, filters=[("game_id", "==", game)]).to_pylist()
+                for kind, path in shard.paths.items()
+            }
+        end = shard.end
+    raise UsageError(f"game {game}: is not in {folder}, which holds games up to {end - 1}")
+
+
+def unfinished_files(folder: Path) -> list[Path]:
+    """Return what a run that was killed has left half done: files without a final name, shards without both files."""
+    found = {path.name: match for path in folder.iterdir() if (match := _SHARD.fullmatch(path.name))}
+    names = [
+        name
+        for name, match in found.items()
+        if match[1] or (match[2] == "cols" and f"games-{match[3]}.parquet" not in found)
+    ]
+    return [folder / name for name in sorted(names)] + [path for path in [folder / f"_{MANIFEST}"] if path.exists()]
+
+
+def game_frame(folder: Path, columns: Sequence[str] | None = None) -> "pd.DataFrame":
+    """Return the game rows of a run, in the order of its games.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The run's folder.
+    columns : sequence of str, optional
+        Which columns; all of them by default.
+
+    Raises
+    ------
+    UsageError
+        If there is no run in the folder.
+    CorruptDataError
+        If the run is of another schema version, or a shard is damaged.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    players = int(read_manifest(folder)["players"])
+    names = None if columns is None else list(columns)
+    tables = [pq.read_table(shard.paths["games"], columns=names) for shard in finished_shards(folder, players)]
+    if not tables:
+        raise UsageError(f"{folder}: holds no games yet")
+    return pa.concat_tables(tables).unify_dictionaries().to_pandas()
