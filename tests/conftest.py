@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 from hypothesis import settings
+from numpy.typing import NDArray
 
 from velonimo_sim._jit import INTERPRETED
 from velonimo_sim.rng import BOT, CHANCE, new_stream
+from velonimo_sim.schedule import make_schedule
 from velonimo_sim.velonimo.moves import parse_move
 from velonimo_sim.velonimo.policies import BUILT_IN, Bot, parse_bot
 from velonimo_sim.velonimo.rules import RuleSet
@@ -69,3 +71,8 @@ def quick_bots() -> list[Bot]:
 def thinks(bot: Bot) -> bool:
     """Whether a bot takes much longer for a decision than those that follow rules."""
     return bot.policy.name in (*SEARCHING, "exact")
+
+
+def rotated_seatings(players: int) -> NDArray[np.int8]:
+    """Return the seatings of so many different bots that move on one seat from game to game."""
+    return make_schedule([str(bot) for bot in range(players)], players).seatings

@@ -6,12 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from conftest import position, states_of_game
+from conftest import position, rotated_seatings, states_of_game
 from velonimo_sim._jit import INTERPRETED
 from velonimo_sim.game import GAMES
-from velonimo_sim.match import Match, rotated_seatings
 from velonimo_sim.rng import new_stream
 from velonimo_sim.velonimo.cards import HARES, RIDERS
 from velonimo_sim.velonimo.legal import legal_moves
@@ -23,6 +21,7 @@ from velonimo_sim.velonimo.policies.stand import situation_of
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.state import clone
 from velonimo_sim.velonimo.view import NOBODY, Phase, View
+from velonimo_sim.workers import Desk, Work
 
 pytestmark = pytest.mark.kernel
 
@@ -273,12 +272,9 @@ def share_of_wins(bots: list[str], games: int) -> float:
     game, players = GAMES["velonimo"], len(bots)
     rules = RuleSet.official()
     table = game.open_table([game.parse_bot(bot) for bot in bots], rules, rotated_seatings(players), 5)
-    match = Match(game, table, players, game.most_col_rows(rules, players))
-    won = 0
-    for chunk in match.chunks(games, 1):
-        rows: NDArray[np.void] = chunk.game_rows
-        won += int(rows["won"][rows["bot"] == 0].sum())
-    return won / games
+    desk = Desk(Work.of(game, table, rules, players))
+    rows = desk.play(0, games).game_rows
+    return float(rows["won"][rows["bot"] == 0].sum()) / games
 
 
 @pytest.mark.skipif(INTERPRETED, reason="thousands of games")

@@ -59,6 +59,12 @@ def test_plain_games_have_wilsons_interval(wins: int, games: int) -> None:
     assert found == pytest.approx(wilson_interval(wins, games), rel=1e-12, abs=1e-15)
 
 
+def test_nearly_plain_games_have_nearly_wilsons_interval() -> None:
+    """The quantile and the number of games go over into Wilson's without a step."""
+    found = bounded_interval(0.3, 0.3 * 0.7 / 9 * (1 - 1e-5), 10, (0, 1))
+    assert found == pytest.approx(wilson_interval(3, 10), rel=1e-3)
+
+
 def test_scipy_is_loaded_for_few_groups_alone() -> None:
     script = """
 import sys

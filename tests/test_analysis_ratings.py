@@ -204,14 +204,14 @@ def test_one_bot_is_rated_0(pseudo: float) -> None:
 
 @pytest.mark.slow
 def test_95_percent_intervals_cover_95_percent() -> None:
-    """Of 500 tournaments of 150 deals, in which bots have luck with the deals; the truth is the rating of a long run."""
+    """Of 300 tournaments of 150 deals, with luck of bots in deals; the truth is the rating of a long run."""
     strengths = {"a": 0.5, "b": 0.0, "c": 0.0, "d": -0.5}
     true = found(played(strengths, 200_000, seed=1, luck=0.5))
     covered = []
-    for seed in range(500):
-        table = ratings(played(strengths, 150, seed=seed, luck=0.5))
+    for seed in range(300):
+        table = ratings(played(strengths, 150, seed=seed, luck=0.5), resamples=100)
         covered.append((table["low"] < true) & (true < table["high"]))
-    assert 0.92 <= np.mean(covered) <= 0.97
+    assert 0.93 <= np.mean(covered) <= 0.97
 
 
 # What is not possible.

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from conftest import rotated_seatings
 from velonimo_sim.errors import BotError
 from velonimo_sim.game import GAMES
-from velonimo_sim.match import rotated_seatings
 from velonimo_sim.rng import STREAM
 from velonimo_sim.velonimo.policies import BUILT_IN, inference, parse_bot, stand
 from velonimo_sim.velonimo.rules import RuleSet

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from conftest import rotated_seatings
 from velonimo_sim._clock import monotonic_ns
 from velonimo_sim.errors import BotError, UsageError
 from velonimo_sim.faults import Fault, OnFault
-from velonimo_sim.match import rotated_seatings
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo import playout
 from velonimo_sim.velonimo.moves import KEEP, Move

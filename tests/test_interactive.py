@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import velonimo_sim
+from conftest import rotated_seatings
 from velonimo_sim import Game, IllegalMoveError, RuleSet, UsageError, new_game
 from velonimo_sim.game import GAMES
-from velonimo_sim.match import rotated_seatings
 from velonimo_sim.velonimo.cards import DECK, card_texts
 from velonimo_sim.velonimo.state import clone
 

@@ -15,9 +15,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from conftest import position
+from conftest import position, rotated_seatings
 from velonimo_sim import BotError, Move, Parameter, UsageError, compiled_bot, new_game, tournament
-from velonimo_sim.match import rotated_seatings
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.cards import DECK, card_texts, parse_cards
 from velonimo_sim.velonimo.describe import describe_view
@@ -468,14 +467,13 @@ SCRIPT = """
 import sys
 sys.path.insert(0, ".")
 import numpy as np
-from velonimo_sim.match import rotated_seatings
 from velonimo_sim.velonimo import playout
 from velonimo_sim.velonimo.policies import parse_bot
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW
 from velonimo_sim.velonimo.rules import RuleSet
 
 bot = parse_bot("compiled.py:fixed")
-table = playout.Table([bot, bot], RuleSet(), rotated_seatings(2), 1)
+table = playout.Table([bot], RuleSet(), np.zeros((1, 2), np.int8), 1)
 rows = np.zeros(2, GAME_ROW)
 table.play(0, 1, rows, np.zeros(10, COL_ROW))
 print(len(playout.play_games.signatures), sum(playout.play_games.stats.cache_misses.values()),
@@ -622,19 +620,21 @@ def test_processes_play_in_processes() -> None:
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_plain_bot_at_fault_stops_the_run_in_one_line(workers: str, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--bots", "picking.py:Stops", "greedy", "random", "--games", "20", "--workers", workers]
+    arguments = ["--bots", "picking.py:Stops", "greedy", "random", "--games", "21", "--workers", workers]
     assert tournament.main([*arguments, "--out", "run"]) == 1
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert "game 0, seat 0, bot picking.py:Stops: LookupError: no third col (picking.py, line " in err
 
 
-def test_a_process_that_dies_stops_the_run_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_processes_that_die_three_times_over_the_same_games_stop_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--bots", "picking.py:Dies", "greedy", "--games", "20", "--workers", "2", "--out", "run"]
     assert tournament.main(arguments) == 1
     assert capsys.readouterr().err == (
-        "velonimo_sim.tournament: stopped: a process that plays was killed, or had no memory left; "
-        "0 games are safe in run\n"
+        "velonimo_sim.tournament: a worker died over game 0, which is played again\n"
+        "velonimo_sim.tournament: a worker died over game 0, which is played again\n"
+        "velonimo_sim.tournament: stopped: game 0: 3 workers died of it; a bot crashes, or memory has run out; "
+        "0 games are safe in run; --resume goes on\n"
     )
 
 
@@ -718,15 +718,15 @@ def test_a_bot_that_sees_all_is_called_a_cheat(capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize("on_fault", ["random", "forfeit"])
 def test_faults_stand_in_the_results_and_are_said_on_stderr(on_fault: str, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--bots", "picking.py:Stops", "greedy", "random", "--games", "20", "--workers", "1", "--out", "run"]
+    arguments = ["--bots", "picking.py:Stops", "greedy", "random", "--games", "21", "--workers", "1", "--out", "run"]
     assert tournament.main([*arguments, "--on-fault", on_fault]) == 0
     out, err = capsys.readouterr()
     rows = frame("run", "games")
     faults = rows.groupby("bot", observed=True)["faults"].sum()
-    assert faults["picking.py:Stops"] >= 20
+    assert faults["picking.py:Stops"] >= 21
     assert err == (
-        f"velonimo_sim.tournament: bot picking.py:Stops: {faults['picking.py:Stops']:,} faults in 20 games, "
-        "the first of each: exception 20\n"
+        f"velonimo_sim.tournament: bot picking.py:Stops: {faults['picking.py:Stops']:,} faults in 21 games, "
+        "the first of each: exception 21\n"
     )
     assert out.splitlines()[0].split()[-1] == "faults"
     assert [line.split()[-1] for line in out.splitlines()[1:4]] == [f"{faults['picking.py:Stops']:,}", "0", "0"]

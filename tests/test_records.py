@@ -16,10 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
+from conftest import rotated_seatings
 from velonimo_sim import records
 from velonimo_sim.errors import UsageError
 from velonimo_sim.game import GAMES
-from velonimo_sim.match import Chunk, rotated_seatings
 from velonimo_sim.records import SCHEMA_VERSION, RunFolder, arrow_schema, claim_run_folder, clear_run_folder
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW
 from velonimo_sim.velonimo.rules import RuleSet

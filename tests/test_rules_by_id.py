@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conftest import rotated_seatings
 from velonimo_sim.errors import IllegalMoveError, UsageError
-from velonimo_sim.match import rotated_seatings
 from velonimo_sim.rng import new_stream
 from velonimo_sim.velonimo.cards import (
     DECK,

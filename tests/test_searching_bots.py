@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from conftest import states_of_game
+from conftest import rotated_seatings, states_of_game
 from endings import Ending, fixed_endings
 from velonimo_sim._jit import INTERPRETED
 from velonimo_sim.game import GAMES
-from velonimo_sim.match import rotated_seatings
 from velonimo_sim.rng import BOT, CHANCE, Stream, new_stream
 from velonimo_sim.velonimo.determinize import determinize
 from velonimo_sim.velonimo.exact import is_known, new_memory, new_table, solve, solve_moves

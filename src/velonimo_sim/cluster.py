@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from velonimo_sim._jit import source_hash
 from velonimo_sim.errors import BotError, UsageError, WorkerError, in_one_line
 from velonimo_sim.game import GAMES, GameSpec
-from velonimo_sim.workers import Chunk, Work, play_pickled
+from velonimo_sim.workers import Chunk, Work, play_pickled, words_for
 
 ANSWER_SECONDS = 10
 """How long a scheduler, and the first worker, may take to answer."""
@@ -90,8 +90,8 @@ class _ClusterResult:
             raise
         except KilledWorker as error:
             raise WorkerError(
-                f"games {self._games.start:,} to {self._games.stop - 1:,}: {error.allowed_failures + 1} workers died "
-                "while they played them; a bot crashes, or memory has run out"
+                f"{words_for(self._games)}: {error.allowed_failures + 1} workers died of it; "
+                "a bot crashes, or memory has run out"
             ) from None
         except (CancelledError, OSError, TimeoutError) as error:
             raise WorkerError(f"the scheduler is lost ({in_one_line(error)})") from None

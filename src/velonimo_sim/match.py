@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from velonimo_sim.errors import WorkerError
-from velonimo_sim.workers import MAX_CHUNK_GAMES, Chunk, Result, Workers
+from velonimo_sim.workers import MAX_CHUNK_GAMES, Chunk, Result, Workers, words_for
 
 CHUNK_SECONDS = 0.2
 """How long a chunk should take: often enough for progress and Ctrl-C, long enough to be worth handing over."""
@@ -76,12 +76,11 @@ class Match:
 
     def _count_death(self, games: range) -> None:
         self._deaths[games.start] += 1
-        chunk = f"games {games.start:,} to {games.stop - 1:,}"
         if self._deaths[games.start] >= MAX_DEATHS:
             raise WorkerError(
-                f"{chunk}: {MAX_DEATHS} workers died while they played them; a bot crashes, or memory has run out"
+                f"{words_for(games)}: {MAX_DEATHS} workers died of it; a bot crashes, or memory has run out"
             )
-        self._notify(f"a worker died while it played {chunk}; they are played again")
+        self._notify(f"a worker died over {words_for(games)}, which is played again")
 
     def _size_at(self, start: int) -> int:
         """Return how many games the next chunk has: whole deals, or a part of one where that takes long enough."""

@@ -199,6 +199,8 @@ def options_from(content: Mapping[str, Any], source: str) -> dict[str, Any]:
     UsageError
         If a key is no option, or a value not what the option takes.
     """
+    if not isinstance(content, Mapping):
+        raise UsageError(f"{source}: its options are {content!r}: allowed is a table")
     actions = {action.dest: action for action in parser()._actions if action.dest not in _NOT_IN_FILES}
     options = {}
     for key, value in content.items():

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from velonimo_sim.errors import UsageError
 from velonimo_sim.game import GameSpec
-from velonimo_sim.run_files import KINDS, MANIFEST, SCHEMA_VERSION, is_run, is_run_file, shard_path
+from velonimo_sim.run_files import KINDS, MANIFEST, PROBE, SCHEMA_VERSION, is_run, is_run_file, is_unbegun, shard_path
 from velonimo_sim.workers import Chunk
 
 SHARD_GAMES = 20_000
@@ -284,7 +284,7 @@ def claim_run_folder(path: Path, overwrite: bool, resume: bool) -> bool:
                     f"--out {path}: exists; name another folder, go on with --resume, or allow --overwrite"
                 ) from None
             _check_holds_a_run(path)
-        probe = path / "_probe"
+        probe = path / PROBE
         probe.write_bytes(b"")
         probe.unlink()
     except OSError as error:
@@ -295,18 +295,20 @@ def claim_run_folder(path: Path, overwrite: bool, resume: bool) -> bool:
 def _check_holds_a_run(path: Path) -> None:
     if not path.is_dir():
         raise UsageError(f"--out {path}: is not a folder")
-    entries = sorted(path.iterdir())
-    for entry in entries:
+    for entry in sorted(path.iterdir()):
         if not is_run_file(entry):
             raise UsageError(f"--out {path}: holds {entry.name}, which no run wrote; it is left alone")
-    if entries and not is_run(path):
+    if not is_run(path) and not is_unbegun(path):
         raise UsageError(f"--out {path}: holds files but no {MANIFEST}; it is left alone")
 
 
 def clear_run_folder(path: Path) -> None:
-    """Delete the run in a folder that was claimed; its manifest goes first, so that what is left is no run."""
+    """Delete the run in a folder that was claimed; its manifest goes first, so that what is left is no run.
+
+    Then the ``games-`` files go before the ``cols-`` files, so that what is left at any moment is finished or half done.
+    """
     (path / MANIFEST).unlink(missing_ok=True)
-    for entry in path.iterdir():
+    for entry in sorted(path.iterdir(), reverse=True):
         entry.unlink()
 
 

@@ -30,6 +30,7 @@ from velonimo_sim.run_files import (
     SCHEMA_VERSION,
     Shard,
     game_columns,
+    is_unbegun,
     manifest_in_shards,
     read_manifest,
     read_shard,
@@ -242,29 +243,37 @@ def take_up(folder: Path, tournament: Tournament, say: Say) -> list[Shard]:
     CorruptDataError
         If its manifest is none, or of another schema version.
     """
-    if not any(folder.iterdir()):
-        return []
-    run = manifest_of(folder)
-    differences = differences_of(run, tournament.identity())
-    if differences:
-        raise UsageError(f"--resume {folder}: is another run: {differences}")
-    shards = _whole_shards(folder, tournament, say)
+    shards: list[Shard] = []
+    if not is_unbegun(folder):
+        differences = differences_of(manifest_of(folder), tournament.identity())
+        if differences:
+            raise UsageError(f"--resume {folder}: is another run: {differences}")
+        shards = _whole_shards(folder, tournament, say)
     end = max((shard.end for shard in shards), default=0)
     if end > tournament.games:
         raise UsageError(f"--games {tournament.games}: the run in {folder} has {end:,} games already")
     for path in unfinished_files(folder):
         path.unlink()
-        say(f"{path} was left half written and is deleted; its games are played again")
+        games = "; its games are played again" if path.suffix == ".parquet" else ""
+        say(f"{path} was left half written and is deleted{games}")
     return shards
 
 
 def differences_of(run: Mapping[str, Any], here: Mapping[str, Any]) -> str:
     """Return in one line what a run is otherwise than here; empty if it is the same."""
+    there = _single_values(run)
     return "; ".join(
-        f"{name} is {_shown(run.get(name))} in the run and {_shown(value)} here"
-        for name, value in here.items()
-        if run.get(name) != value
+        f"{name} is {_shown(there.get(name))} in the run and {_shown(value)} here"
+        for name, value in _single_values(here).items()
+        if there.get(name) != value
     )
+
+
+def _single_values(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a manifest with an entry for each option of the rules."""
+    rules = content.get("rules")
+    options = {f"rules: {name}": value for name, value in rules.items()} if isinstance(rules, dict) else {}
+    return {**content} | ({"rules": None} | options if options else {})
 
 
 def _shown(value: Any) -> str:
@@ -362,7 +371,7 @@ def run(
         How it ended; what was played until then is in the folder.
     """
     manifest = tournament.manifest()
-    folder = RunFolder(out, tournament.game, tournament.schedule.bots, tournament.identity())
+    folder = RunFolder(out, tournament.game, tournament.schedule.bots, manifest)
     standings, judge, stop = (
         Standings(tournament.schedule, tournament.most_points),
         _Judge(tournament),

@@ -24,6 +24,8 @@ SCHEMA_VERSION = 3
 """Goes up whenever a column or its meaning changes; written into every Parquet file and into ``run.json``."""
 
 MANIFEST = "run.json"
+PROBE = "_probe"
+"""Written and deleted again to see whether a folder can be written to."""
 KINDS = ("cols", "games")
 """The files of a shard, in the order in which they get their names."""
 
@@ -51,13 +53,18 @@ def shard_path(folder: Path, kind: str, first_game: int) -> Path:
 
 def is_run_file(path: Path) -> bool:
     """Whether a path is a file that a run wrote, finished or not."""
-    is_named_so = _SHARD.fullmatch(path.name) is not None or path.name in (MANIFEST, f"_{MANIFEST}")
+    is_named_so = _SHARD.fullmatch(path.name) is not None or path.name in (MANIFEST, f"_{MANIFEST}", PROBE)
     return is_named_so and path.is_file()
 
 
 def is_run(folder: Path) -> bool:
     """Whether a folder is that of a run: its manifest is there, or a finished shard, which says the same."""
     return (folder / MANIFEST).exists() or manifest_in_shards(folder) is not None
+
+
+def is_unbegun(folder: Path) -> bool:
+    """Whether a folder holds nothing but what a run that was killed before it had a manifest leaves half done."""
+    return {*folder.iterdir()} == {*unfinished_files(folder)}
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -149,10 +156,10 @@ def _rows_of(path: Path) -> int:
 
 
 def manifest_in_shards(folder: Path) -> dict[str, Any] | None:
-    """Return what the first finished shard says of its run; None if there is none."""
+    """Return what the last finished shard says of its run; None if there is none."""
     import pyarrow.parquet as pq
 
-    for path in shard_paths(folder):
+    for path in reversed(shard_paths(folder)):
         try:
             _rows_of(path)
         except CorruptDataError:
@@ -208,7 +215,8 @@ def unfinished_files(folder: Path) -> list[Path]:
         for name, match in found.items()
         if match[1] or (match[2] == "cols" and f"games-{match[3]}.parquet" not in found)
     ]
-    return [folder / name for name in sorted(names)] + [path for path in [folder / f"_{MANIFEST}"] if path.exists()]
+    others = (folder / f"_{MANIFEST}", folder / PROBE)
+    return [folder / name for name in sorted(names)] + [path for path in others if path.exists()]
 
 
 def game_frame(folder: Path, columns: Sequence[str] | None = None) -> "pd.DataFrame":

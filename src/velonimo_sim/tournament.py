@@ -30,6 +30,7 @@ from velonimo_sim.options import (
 from velonimo_sim.records import claim_run_folder, clear_run_folder, locked
 from velonimo_sim.results import BASE, VARIANT, as_json, print_changes, print_result, rule_changes
 from velonimo_sim.run import Outcome, Tournament, check_disk, manifest_of, run, take_up
+from velonimo_sim.run_files import is_unbegun
 from velonimo_sim.schedule import TableKind
 from velonimo_sim.workers import Workers, available_cores, local_workers
 
@@ -55,7 +56,7 @@ def _folder_to_resume(out: str | None) -> Path:
 
 def _options_of_run(folder: Path) -> dict[str, Any]:
     """Return the options of a run that is gone on with; none if it was ended before it wrote anything."""
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+    if not folder.exists() or (folder.is_dir() and is_unbegun(folder)):
         return {}
     if (folder / BASE).is_dir():
         return _options_of_run(folder / BASE)

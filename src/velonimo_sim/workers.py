@@ -49,6 +49,11 @@ class Chunk:
         return Chunk(self.first_game, games, self.game_rows[: games * players], self.col_rows[:end], self.seconds)
 
 
+def words_for(games: range) -> str:
+    """Return a chunk in words."""
+    return f"game {games.start:,}" if len(games) == 1 else f"games {games.start:,} to {games.stop - 1:,}"
+
+
 class Result(Protocol):
     """A chunk that is being played."""
 

@@ -42,7 +42,8 @@ def ratings(run: Run, resamples: int = 200, seed: int = 0, level: float = 0.95, 
     -------
     pandas.DataFrame
         ``bot``, ``rating`` (natural logarithm of the strength; ratings sum to 0), ``low``, ``high``, ``games``. One
-        deal alone tells nothing of the spread: its intervals are infinite.
+        deal alone tells nothing of the spread: its intervals are infinite. A bot that won every game wins all that are
+        drawn: its interval is too narrow, and its rating owes as much to the ghost as to the games.
 
     Raises
     ------
@@ -73,7 +74,8 @@ def ratings(run: Run, resamples: int = 200, seed: int = 0, level: float = 0.95, 
             counts = np.bincount(pattern_of_game, drawn[deal_of_game])
             again[:] = _fit(patterns, counts, pseudo, strengths)
         found -= found.mean(axis=1, keepdims=True)
-        low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        # Of the ways to interpolate, the one by which a new draw lies between the two with the chance asked for.
+        low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2], axis=0, method="weibull")
     rating, games = strengths - strengths.mean(), np.bincount(rows.bot)
     return pd.DataFrame({"bot": rows.bots, "rating": rating, "low": low, "high": high, "games": games})
 

@@ -74,6 +74,10 @@ SETTINGS = np.dtype([("parameters", "f8", (MAX_PARAMETERS,)), ("sees_all", "u1")
 """What is set of a bot: the numbers of its parameters, and whether it is shown the whole state."""
 
 
+SCRATCHES = 2 * MAX_PLAYERS
+"""How many scratches the loop needs."""
+
+
 class Stop(IntEnum):
     """Why the loop has stopped before its end."""
 
@@ -188,7 +192,7 @@ def _play_col(
         loop["seat"] = seat
         bot = seating[seat]
         if is_watched:
-            move = _choose_watched(loop, policies, bot, scratches[seat])
+            move = _choose_watched(loop, policies, bot, scratches[_scratch_of(loop, seat)])
         else:
             move = _pick(policies, bot)(view, scratches[seat], streams[seat])
         if move == PASS and view["phase"] == Phase.FOLLOW:
@@ -214,6 +218,12 @@ def _play_col(
 
 
 @kernel
+def _scratch_of(loop: Loop, seat: int) -> int:
+    """Return which scratch a seat has; who sees all has one of its own, so that nobody else finds the truth in it."""
+    return seat + MAX_PLAYERS * integer(loop["sees_all"][seat])
+
+
+@kernel
 def _set_up(scratch: Scratch, settings: Settings) -> None:
     for i in range(MAX_PARAMETERS):
         scratch["parameters"][i] = settings["parameters"][i]
@@ -229,8 +239,8 @@ def _open_game(
     for seat in range(integer(start["view"]["players"])):
         bot = seating[seat]
         open_stream(loop["streams"][seat], integer(loop["seed"]), integer(loop["deal"]), BOT + seat)
-        _set_up(scratches[seat], settings[bot])
         loop["sees_all"][seat] = settings[bot]["sees_all"]
+        _set_up(scratches[_scratch_of(loop, seat)], settings[bot])
         loop["faults"][seat] = 0
         loop["fault"][seat] = 0
         loop["forfeited"][seat] = 0
@@ -327,7 +337,7 @@ def play_games(
     settings : numpy.ndarray
         By bot: what is set of them, dtype ``SETTINGS``; see ``bot_settings``.
     scratches : numpy.ndarray
-        dtype ``SCRATCH``, shape (5,): working memory by seat.
+        dtype ``SCRATCH``, shape (``SCRATCHES``,): working memory by seat, of which the second half is for who sees all.
     start : numpy.ndarray
         dtype ``STATE``, shape (1,): the state that every game begins with, see ``new_state``.
     seatings : numpy.ndarray
@@ -456,7 +466,7 @@ class Table:
         self, loops: NDArray[np.void], game_rows: NDArray[np.void], col_rows: NDArray[np.void]
     ) -> Iterator[None]:
         """Play on to the end, deciding where Python has to; yield where a traced game has stopped."""
-        scratches, all_played = np.zeros(MAX_PLAYERS, SCRATCH), False
+        scratches, all_played = np.zeros(SCRATCHES, SCRATCH), False
         while not all_played:
             try:
                 all_played = play_games(
