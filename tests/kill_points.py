@@ -12,8 +12,11 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from importlib import import_module
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 import pyarrow.parquet as pq
@@ -91,9 +94,27 @@ def _kill_everywhere(arguments: list[str], prepared: Path | None) -> None:
             line["resumed"] = _in_a_child(
                 lambda folder=folder: tournament.main([*again, "--resume", "--out", str(folder)]), Path("err")
             )
-        print(json.dumps(line))
+        sys.stdout.write(json.dumps(line) + "\n")
         if status != -signal.SIGKILL:
             return
+
+
+def _get_ready(arguments: list[str]) -> None:
+    """Compile the engine, and load in this process all that a run loads, so that its forks need not do so."""
+
+    def modules_of_a_run() -> int:
+        before = set(sys.modules)
+        with TemporaryDirectory() as folder:
+            status = tournament.main([*arguments, "--out", f"{folder}/run"])
+        sys.stderr.write("\n".join(set(sys.modules) - before))
+        return status
+
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+        tournament.main([*arguments, "--dry-run"])
+    status, modules = _in_a_child(modules_of_a_run, Path("err"))
+    assert status == 0, modules
+    for module in modules.split():
+        import_module(module)
 
 
 if __name__ == "__main__":
@@ -101,8 +122,5 @@ if __name__ == "__main__":
     words = sys.argv[1:]
     folder_before = Path(words[1]) if words[0] == "--prepared" else None
     words = words[2:] if folder_before else words
-    with open(os.devnull, "w") as nowhere:
-        stdout, sys.stdout = sys.stdout, nowhere
-        tournament.main([*[word for word in words if word not in ("--overwrite", "--resume")], "--dry-run", "--quiet"])
-        sys.stdout = stdout
+    _get_ready([word for word in words if word not in ("--overwrite", "--resume")])
     _kill_everywhere(words, folder_before)

@@ -36,6 +36,12 @@ PUBLIC = {
 ORDER = (
     {"velonimo_sim", "velonimo_sim.velonimo"},
     {"errors", "faults"},
+    {"run_files"},
+    {"analysis"},
+    {"analysis.intervals", "analysis.moments", "analysis.sequential"},
+    {"analysis.frames"},
+    {"analysis.tables", "analysis.plackett_luce"},
+    {"analysis.seats"},
     {"_jit"},
     {"_clock"},
     {"bits"},
@@ -64,12 +70,16 @@ ORDER = (
     {"velonimo.policies.exact", "velonimo.policies.rollout", "velonimo.policies.ismcts"},
     {"velonimo.policies.champion", "velonimo.policies.cheater"},
     {"velonimo.playout", "velonimo.record"},
-    {"velonimo.narrate", "velonimo.interactive"},
+    {"velonimo.narrate", "velonimo.interactive", "velonimo.recreate"},
     {"game"},
-    {"match"},
+    {"schedule", "workers"},
+    {"match", "cluster"},
     {"game_records"},
     {"records"},
     {"summary", "progress", "commands"},
+    {"run"},
+    {"options", "results"},
+    {"dry_run"},
     {"tournament", "replay", "bots", "check_bot"},
 )
 RANKS = {
@@ -212,8 +222,15 @@ def test_the_graph_is_read() -> None:
 
 def test_only_what_loads_by_name_imports_for_types_alone() -> None:
     users = {module for module in modules() if imports(module, for_types=True)}
-    assert users == {"velonimo_sim", "velonimo_sim.velonimo.policies", "velonimo_sim.velonimo.policies.policy"}
+    loaded_by_name = {"velonimo_sim", "velonimo_sim.analysis"}
+    assert users == loaded_by_name | {"velonimo_sim.velonimo.policies", "velonimo_sim.velonimo.policies.policy"}
     assert all(imports(module, for_types=True) <= set(modules()) for module in users)
+
+
+@pytest.mark.parametrize("module", sorted(name for name in RANKS if ".analysis" in name))
+def test_analysis_imports_no_engine(module: str) -> None:
+    engine = {f"{PACKAGE}.{name}" for name in ("game", "_jit", "workers", "records", "velonimo")}
+    assert [name for name in reached(module) if name in engine or ".velonimo." in name] == []
 
 
 def test_rules_never_see_a_state_or_a_view() -> None:

@@ -20,9 +20,11 @@ from conftest import rotated_seatings
 from velonimo_sim import records
 from velonimo_sim.errors import UsageError
 from velonimo_sim.game import GAMES
-from velonimo_sim.records import SCHEMA_VERSION, RunFolder, arrow_schema, claim_run_folder, clear_run_folder
+from velonimo_sim.records import RunFolder, arrow_schema, claim_run_folder, clear_run_folder
+from velonimo_sim.run_files import SCHEMA_VERSION
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW
 from velonimo_sim.velonimo.rules import RuleSet
+from velonimo_sim.workers import Chunk
 
 GAME = GAMES["velonimo"]
 BOTS = ("greedy", "random", "hold-hares")
@@ -83,7 +85,7 @@ def chunk_of(first: int, games: int) -> Chunk:
 
 def open_folder(path: Path, bots: Sequence[str] = BOTS) -> RunFolder:
     claim_run_folder(path, overwrite=False)
-    return RunFolder(path, GAME, bots, 15)
+    return RunFolder(path, GAME, bots)
 
 
 def fill(folder: RunFolder, sizes: Sequence[int], first: int = 0) -> None:
@@ -138,7 +140,7 @@ def test_the_schema_bears_its_version(kind: str, tmp_path: Path) -> None:
     assert arrow_schema(KINDS[kind][0]).metadata == {b"velonimo_sim_schema": str(SCHEMA_VERSION).encode()}
     folder = open_folder(tmp_path / "run")
     fill(folder, [5])
-    folder.close_shard()
+    folder.close()
     (shard,) = shards(tmp_path / "run", kind)
     assert pq.read_metadata(shard).metadata[b"velonimo_sim_schema"] == str(SCHEMA_VERSION).encode()
 
@@ -147,7 +149,7 @@ def test_the_schema_bears_its_version(kind: str, tmp_path: Path) -> None:
 def test_the_file_has_the_schema(kind: str, tmp_path: Path) -> None:
     folder = open_folder(tmp_path / "run")
     fill(folder, [5])
-    folder.close_shard()
+    folder.close()
     (shard,) = shards(tmp_path / "run", kind)
     schema = pq.read_schema(shard)
     assert [(field.name, str(field.type)) for field in schema] == KINDS[kind][1]
@@ -157,7 +159,7 @@ def test_the_file_has_the_schema(kind: str, tmp_path: Path) -> None:
 def test_shards_are_named_by_their_first_game(small_shards: int, tmp_path: Path) -> None:
     folder = open_folder(tmp_path / "run")
     fill(folder, [12, 12, 12, 12, 12])
-    folder.close_shard()
+    folder.close()
     starts = ["0000000000", "0000000024", "0000000048"]
     assert names(tmp_path / "run") == sorted(f"{kind}-{start}.parquet" for kind in KINDS for start in starts)
     assert folder.games == 60
@@ -170,19 +172,19 @@ def test_shards_are_named_by_their_first_game(small_shards: int, tmp_path: Path)
 def test_shards_in_the_order_of_their_names_are_the_rows(sizes: list[int], tmp_path: Path) -> None:
     folder = open_folder(tmp_path / "run")
     fill(folder, sizes)
-    folder.close_shard()
+    folder.close()
     assert_holds(tmp_path / "run", 60)
 
 
 @pytest.mark.usefixtures("small_shards")
 def test_an_empty_shard_is_not_written(tmp_path: Path) -> None:
     folder = open_folder(tmp_path / "run")
-    folder.close_shard()
+    folder.close()
     assert names(tmp_path / "run") == []
+    folder = RunFolder(tmp_path / "run", GAME, BOTS)
     fill(folder, [20])
-    before = names(tmp_path / "run")
-    folder.close_shard()
-    assert names(tmp_path / "run") == before == ["cols-0000000000.parquet", "games-0000000000.parquet"]
+    folder.close()
+    assert names(tmp_path / "run") == ["cols-0000000000.parquet", "games-0000000000.parquet"]
 
 
 def test_a_shard_is_closed_after_some_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,10 +197,9 @@ def test_a_shard_is_closed_after_some_time(tmp_path: Path, monkeypatch: pytest.M
     assert names(tmp_path / "run") == []
     now[0] += 0.5
     fill(folder, [3], first=6)
-    assert len(names(tmp_path / "run")) == 2
     fill(folder, [3], first=9)
-    assert len(names(tmp_path / "run")) == 2
-    folder.close_shard()
+    folder.close()
+    assert [len(pd.read_parquet(shard)) // 3 for shard in shards(tmp_path / "run", "games")] == [9, 3]
     assert_holds(tmp_path / "run", 12)
 
 
@@ -211,7 +212,7 @@ def column_chunks(shard: Path) -> dict[str, Any]:
 def test_every_column_is_compressed_with_zstd(kind: str, tmp_path: Path) -> None:
     folder = open_folder(tmp_path / "run")
     fill(folder, [60])
-    folder.close_shard()
+    folder.close()
     (shard,) = shards(tmp_path / "run", kind)
     assert {name: chunk.compression for name, chunk in column_chunks(shard).items()} == dict.fromkeys(
         [name for name, _ in KINDS[kind][1]], "ZSTD"
@@ -222,7 +223,7 @@ def test_every_column_is_compressed_with_zstd(kind: str, tmp_path: Path) -> None
 def test_the_bots_are_a_dictionary(kind: str, tmp_path: Path) -> None:
     folder = open_folder(tmp_path / "run")
     fill(folder, [60])
-    folder.close_shard()
+    folder.close()
     (shard,) = shards(tmp_path / "run", kind)
     dictionaries = {name for name, chunk in column_chunks(shard).items() if chunk.has_dictionary_page}
     assert dictionaries == {"bot"}
@@ -234,21 +235,12 @@ def test_the_bots_are_a_dictionary(kind: str, tmp_path: Path) -> None:
 def test_pandas_opens_a_shard(kind: str, tmp_path: Path) -> None:
     folder = open_folder(tmp_path / "run")
     fill(folder, [60])
-    folder.close_shard()
+    folder.close()
     frame = pd.read_parquet(shards(tmp_path / "run", kind)[0])
     expected = [(name, "category" if type_ == BOT else type_) for name, type_ in KINDS[kind][1]]
     assert [(name, str(dtype)) for name, dtype in frame.dtypes.items()] == expected
     assert sorted(frame["bot"].unique()) == sorted(BOTS)
     assert not frame.isna().any().any()
-
-
-def test_bots_with_the_same_text_share_a_category(tmp_path: Path) -> None:
-    folder = open_folder(tmp_path / "run", ("greedy", "random", "greedy"))
-    fill(folder, [6])
-    folder.close_shard()
-    frame = rows_on_disk(tmp_path / "run", "games")
-    assert sorted(frame["bot"].cat.categories) == ["greedy", "random"]
-    assert frame["bot"].tolist() == np.array(["greedy", "random", "greedy"])[played(60)[0]["bot"][:18]].tolist()
 
 
 def no_space(*_: Any, **__: Any) -> None:
@@ -271,27 +263,32 @@ def disk_full_at(call: int, write: Callable[..., None]) -> Callable[..., None]:
 
 @pytest.mark.usefixtures("small_shards")
 @pytest.mark.parametrize("call", [3, 4], ids=["first file of the shard", "second file of the shard"])
-def test_a_full_disk_leaves_the_earlier_shards_whole(
+def test_a_full_disk_leaves_the_earlier_shards_whole_and_nothing_after_a_gap(
     call: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Shards are written while the next one is filled, so that the error comes with the one after."""
     folder = open_folder(tmp_path / "run")
     monkeypatch.setattr(records.pq, "write_table", disk_full_at(call, pq.write_table))
-    fill(folder, [20])
+    fill(folder, [20, 20])
     with pytest.raises(OSError, match="No space left"):
-        fill(folder, [20], first=20)
+        fill(folder, [20], first=40)
+    folder.close()
     assert names(tmp_path / "run") == ["cols-0000000000.parquet", "games-0000000000.parquet"]
     assert folder.games == 20
     assert_holds(tmp_path / "run", 20)
 
 
 @pytest.mark.usefixtures("small_shards")
-def test_a_shard_that_failed_may_be_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_games_that_are_there_already_are_left_out(tmp_path: Path) -> None:
     folder = open_folder(tmp_path / "run")
-    monkeypatch.setattr(records.pq, "write_table", disk_full_at(2, pq.write_table))
-    with pytest.raises(OSError, match="No space left"):
-        fill(folder, [20])
-    folder.close_shard()
-    assert_holds(tmp_path / "run", 20)
+    fill(folder, [6, 3])
+    fill(folder, [3, 6], first=30)
+    folder.close()
+    assert [path.stem for path in shards(tmp_path / "run", "games")] == ["games-0000000000", "games-0000000030"]
+    assert (
+        rows_on_disk(tmp_path / "run", "games")["game_id"].tolist()
+        == np.repeat([*range(9), *range(30, 39)], 3).tolist()
+    )
 
 
 @pytest.mark.usefixtures("small_shards")
@@ -309,8 +306,9 @@ def test_a_file_that_cannot_be_synced_leaves_neither_of_its_shard(
 
     folder = open_folder(tmp_path / "run")
     monkeypatch.setattr(records.os, "fsync", sync_or_fail)
+    fill(folder, [20])
     with pytest.raises(OSError, match="No space left"):
-        fill(folder, [20])
+        folder.close()
     assert names(tmp_path / "run") == []
 
 
@@ -322,8 +320,9 @@ def test_an_interrupted_write_leaves_no_partial_file(tmp_path: Path, monkeypatch
 
     folder = open_folder(tmp_path / "run")
     monkeypatch.setattr(records.pq, "write_table", interrupted)
+    fill(folder, [20])
     with pytest.raises(KeyboardInterrupt):
-        fill(folder, [20])
+        folder.close()
     assert names(tmp_path / "run") == []
 
 
@@ -345,7 +344,7 @@ def test_each_file_is_written_under_another_name_and_synced_before_it_gets_its_o
     monkeypatch.setattr(records.pq, "write_table", note_write)
     monkeypatch.setattr(records.os, "fsync", note_sync)
     fill(folder, [5])
-    folder.close_shard()
+    folder.close()
     partial = ["_cols-0000000000.parquet", "_games-0000000000.parquet"]
     assert sorted(seen[:2]) == [f"write {name}" for name in partial]
     assert seen[2:4] == [f"sync with {' '.join(partial)}"] * 2
@@ -428,9 +427,9 @@ def test_a_folder_is_claimed_once(tmp_path: Path) -> None:
 def test_every_file_says_what_the_run_is(tmp_path: Path) -> None:
     claim_run_folder(tmp_path / "run", overwrite=False)
     run = {"seed": 3, "rules": RuleSet.bga().to_dict()}
-    folder = RunFolder(tmp_path / "run", GAME, BOTS, 15, run)
+    folder = RunFolder(tmp_path / "run", GAME, BOTS, run)
     fill(folder, [20])
-    folder.close_shard()
+    folder.close()
     for kind in KINDS:
         metadata = pq.read_schema(shards(tmp_path / "run", kind)[0]).metadata
         assert json.loads(metadata[b"velonimo_sim_run"]) == run

@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from velonimo_sim import match, progress, records, tournament
+from velonimo_sim import match, options, progress, records, tournament
 from velonimo_sim._jit import kernel, source_hash
 from velonimo_sim.bits import popcount
 from velonimo_sim.progress import GamesProgress
@@ -101,7 +101,7 @@ def assert_whole_prefix(folder: str | Path, games: int, players: int) -> None:
 
 
 def test_without_arguments_four_bots_play(command: Printed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tournament, "DEFAULT_GAMES", 8)
+    monkeypatch.setitem(options.DEFAULTS, "games", "8")
     status, out, err = command()
     assert (status, err) == (0, "")
     assert listing(tmp_path) == [
@@ -117,16 +117,16 @@ def test_without_arguments_four_bots_play(command: Printed, tmp_path: Path, monk
 
 @pytest.mark.parametrize("players", [2, 3, 5])
 def test_players_alone_choose_the_bots(players: int, command: Printed) -> None:
-    assert command("--players", str(players), "--games", "4", "--out", "run")[0] == 0
-    bots = manifest("run")["bots"]
+    assert command("--players", str(players), "--games", str(2 * players), "--out", "run")[0] == 0
+    bots = manifest("run")["options"]["bots"]
     assert bots == ["advised", "greedy", "hold-hares", "random", "greedy"][:players]
-    assert_whole_prefix("run", 4, players)
+    assert_whole_prefix("run", 2 * players, players)
 
 
 def test_bots_alone_choose_the_players(command: Printed) -> None:
-    assert command("--bots", *THREE, "--games", "4", "--out", "run")[0] == 0
+    assert command("--bots", *THREE, "--games", "6", "--out", "run")[0] == 0
     assert manifest("run")["players"] == 3
-    assert_whole_prefix("run", 4, 3)
+    assert_whole_prefix("run", 6, 3)
 
 
 def test_json_has_the_numbers_of_the_files(command: Printed) -> None:
@@ -147,9 +147,9 @@ def test_json_has_the_numbers_of_the_files(command: Printed) -> None:
         assert line["mean_place"] == pytest.approx(of_bot["place"].mean())
 
 
-def test_the_interval_is_that_of_wilson(command: Printed) -> None:
+def test_where_every_game_is_a_deal_of_its_own_the_interval_is_that_of_wilson(command: Printed) -> None:
     """Its ends are the two shares from which the share seen is 1.96 standard errors away."""
-    _, out, _ = command("--bots", *THREE, "--games", "120", "--out", "run", "--json")
+    _, out, _ = command("--bots", *THREE, "--seating", "fixed", "--games", "120", "--out", "run", "--json")
     for line in json.loads(out)["bots"]:
         assert 0 <= line["low"] < line["win_share"] < line["high"] <= 1
         for end in (line["low"], line["high"]):
@@ -166,8 +166,9 @@ def test_the_table_has_the_numbers_of_the_json(command: Printed) -> None:
     assert " ".join(lines[0].split()) == "bot games wins % 95 % interval mean points mean place"
     for line, row in zip(lines[1:4], expected, strict=True):
         shares = [f"{100 * row[name]:.2f}" for name in ("win_share", "low", "high")]
-        means = [f"{row['mean_points']:.3f}", f"{row['mean_place']:.3f}"]
-        assert line.split() == [row["bot"], "1,200", *shares[:2], "-", shares[2], *means]
+        halves = [(row[f"{name}_high"] - row[f"{name}_low"]) / 2 for name in ("points", "place")]
+        means = [f"{row['mean_points']:.3f} ± {halves[0]:.3f}", f"{row['mean_place']:.3f} ± {halves[1]:.3f}"]
+        assert line.split() == [row["bot"], "1,200", *shares[:2], "-", shares[2], *" ".join(means).split()]
     rate = lines[4].split()
     assert rate[:3] == ["1,200", "games", "in"]
     assert rate[-1] == "games/s"
@@ -179,10 +180,21 @@ def test_help_names_every_option(command: Printed, capsys: pytest.CaptureFixture
         command("--help")
     assert left.value.code == 0
     out = capsys.readouterr().out
-    options = ["players", "bots", "games", "seed", "workers", "rules", "rule", "out", "overwrite", "quiet", "json"]
-    options += ["on-fault", "time-limit"]
-    assert all(f"--{option}" in out for option in options)
-    assert str(tournament.DEFAULT_GAMES) in out
+    names = [name for name in vars(options.parser().parse_args([]))]
+    assert len(names) > 20
+    assert all(f"--{name.replace('_', '-')}" in out for name in names)
+    assert f"{options.DEFAULT_GAMES:,}" in out
+
+
+def test_help_groups_the_options_and_shows_three_examples(
+    command: Printed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        command("--help")
+    out = capsys.readouterr().out
+    for group in ("who plays", "how much is played", "by which rules", "where it is played and written", "what is shown"):
+        assert f"\n{group}:\n" in out
+    assert out.partition("examples:")[2].count(f"python -m {options.COMMAND}") == 3
 
 
 # Progress.
@@ -194,9 +206,10 @@ def test_quiet_says_nothing_on_stderr(command: Printed, monkeypatch: pytest.Monk
     arguments = ("--bots", *THREE, "--games", "30")
     assert command(*arguments, "--out", "a", "--quiet")[2] == ""
     lines = command(*arguments, "--out", "b")[2].splitlines()
-    assert lines[0].startswith("1 of 30 games, ")
+    assert lines[0].startswith("3 of 30 games, ")
     assert lines[-1].startswith("30 of 30 games, ")
-    assert all(line.endswith(" s left") and " games/s, " in line for line in lines)
+    assert all(" s left, " in line and " games/s, " in line for line in lines)
+    assert all(line.endswith(tuple(f"{bot} leads" for bot in THREE)) for line in lines)
 
 
 def test_without_a_terminal_a_line_comes_at_most_every_30_seconds(
@@ -208,18 +221,18 @@ def test_without_a_terminal_a_line_comes_at_most_every_30_seconds(
     with GamesProgress(2_000, quiet=False) as shown:
         for second in range(1, 101):
             now[0] += 1.0
-            shown.advance(10)
+            shown.advance(10, "greedy")
             if err := capsys.readouterr().err:
                 spoke.append((second, err))
     assert spoke == [
-        (30, "300 of 2,000 games, 10 games/s, 170 s left\n"),
-        (60, "600 of 2,000 games, 10 games/s, 140 s left\n"),
-        (90, "900 of 2,000 games, 10 games/s, 110 s left\n"),
+        (30, "300 of 2,000 games, 10 games/s, 170 s left, greedy leads\n"),
+        (60, "600 of 2,000 games, 10 games/s, 140 s left, greedy leads\n"),
+        (90, "900 of 2,000 games, 10 games/s, 110 s left, greedy leads\n"),
     ]
 
 
 def test_a_short_run_without_a_terminal_says_nothing(command: Printed) -> None:
-    assert command("--bots", *THREE, "--games", "50", "--out", "run")[2] == ""
+    assert command("--bots", *THREE, "--games", "51", "--out", "run")[2] == ""
 
 
 class Terminal(StringIO):
@@ -235,7 +248,7 @@ def test_in_a_terminal_there_is_a_bar_with_rate_and_time_left(quiet: bool, monke
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     with GamesProgress(2_000, quiet) as shown:
-        shown.advance(1_000)
+        shown.advance(1_000, "greedy")
     assert ("1000/2000" in terminal.getvalue()) is not quiet
     assert ("games/s, left" in terminal.getvalue()) is not quiet
 
@@ -250,9 +263,14 @@ def test_the_manifest_says_what_was_played(command: Printed) -> None:
     expected = {
         "game": "velonimo",
         "players": 3,
+        "table": "single",
+        "seating": "rotations",
+        "games_per_deal": 3,
         "bots": list(THREE),
+        "tables": [[0, 1, 2]],
         "parameters": [{}, {}, {}],
         "sees_all": [False, False, False],
+        "bot_hashes": ["", "", ""],
         "on_fault": "raise",
         "time_limit_ms": None,
         "games": 12,
@@ -264,7 +282,7 @@ def test_the_manifest_says_what_was_played(command: Printed) -> None:
         "status": "finished",
     }
     assert expected.items() <= content.items()
-    assert {"rules_version", "deal_version", "seating", "starter"} <= set(content)
+    assert {"rules_version", "deal_version", "options", "starter"} <= set(content)
     assert {"python", "velonimo_sim", "numpy", "numba", "pyarrow"} <= set(content["versions"])
 
 
@@ -289,9 +307,13 @@ def test_a_run_can_be_repeated_from_its_manifest(
     assert command("--bots", *bots, *settings, "--games", "9", "--seed", "41", "--out", "first")[0] == 0
     content = manifest("first")
     again = ["--players", str(content["players"]), "--games", str(content["games"]), "--seed", str(content["seed"])]
-    assert command("--bots", *content["bots"], *again, *option_texts(content["rules"]), "--out", "second")[0] == 0
+    again += ["--seating", content["seating"], "--table", content["table"]]
+    named = [content["bots"][bot] for bot in content["tables"][0]]
+    assert command("--bots", *named, *again, *option_texts(content["rules"]), "--out", "second")[0] == 0
     assert_same_rows("first", "second")
-    assert manifest("second") == content
+    for run in (content, second := manifest("second")):
+        del run["options"]
+    assert second == content
 
 
 def test_the_options_of_a_rule_reach_the_games(command: Printed) -> None:
@@ -329,7 +351,7 @@ def test_another_process_gives_the_same_rows(command: Printed) -> None:
 
 def test_another_seed_gives_other_rows(command: Printed) -> None:
     for seed in ("0", str(2**63 - 1)):
-        command("--bots", *THREE, "--games", "20", "--seed", seed, "--out", seed)
+        command("--bots", *THREE, "--games", "60", "--seed", seed, "--out", seed)
     a, b = (set(frame(seed, "cols")["hand"]) for seed in ("0", str(2**63 - 1)))
     assert len(a) == len(b) == 20 * 5 * 3
     assert not a & b
@@ -391,10 +413,10 @@ def test_pandas_reads_the_documented_types(command: Printed) -> None:
 
 def test_without_out_the_next_free_folder_is_taken(command: Printed, tmp_path: Path) -> None:
     (tmp_path / "velonimo-run-3").mkdir()
-    for number in ("1", "2", "4"):
-        out = "velonimo-run" if number == "1" else f"velonimo-run-{number}"
-        assert f"files: {out}/games-" in command("--bots", *THREE, "--games", number)[1]
-        assert manifest(out)["games"] == int(number)
+    for number in (1, 2, 4):
+        out = "velonimo-run" if number == 1 else f"velonimo-run-{number}"
+        assert f"files: {out}/games-" in command("--bots", *THREE, "--games", str(3 * number))[1]
+        assert manifest(out)["games"] == 3 * number
     assert listing(tmp_path / "velonimo-run-3") == []
 
 
@@ -402,9 +424,9 @@ def test_without_out_the_next_free_folder_is_taken(command: Printed, tmp_path: P
 def test_overwrite_replaces_the_whole_run(command: Printed) -> None:
     command("--bots", *FAST, "--games", "60", "--out", "run")
     assert len(list(Path("run").glob("games-*.parquet"))) == 3
-    assert command("--bots", *THREE, "--games", "5", "--out", "run", "--overwrite")[0] == 0
-    assert_whole_prefix("run", 5, 3)
-    assert manifest("run")["games"] == 5
+    assert command("--bots", *THREE, "--games", "6", "--out", "run", "--overwrite")[0] == 0
+    assert_whole_prefix("run", 6, 3)
+    assert manifest("run")["games"] == 6
 
 
 # What it refuses.
@@ -478,7 +500,7 @@ def test_bad_input_is_answered_in_one_line_before_anything_happens(
 def test_a_run_that_exists_is_not_overwritten(command: Printed) -> None:
     command("--bots", *THREE, "--games", "5", "--out", "run")
     before = {path: path.read_bytes() for path in Path("run").iterdir()}
-    status, out, err = command("--bots", *THREE, "--games", "5", "--seed", "1", "--out", "run")
+    status, out, err = command("--bots", *THREE, "--games", "6", "--seed", "1", "--out", "run")
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert {path: path.read_bytes() for path in Path("run").iterdir()} == before
 
@@ -494,7 +516,7 @@ def test_the_command_itself_leaves_with_the_status(tmp_path: Path) -> None:
 
 SLOW_RUN = """
 import sys
-from velonimo_sim import match, progress, records, tournament
+from velonimo_sim import match, options, progress, records, tournament
 from velonimo_sim.commands import leave_with
 
 records.SHARD_GAMES, progress.LINE_SECONDS, match.CHUNK_SECONDS = 8, 0.0, 0.01
@@ -534,12 +556,15 @@ def assert_stopped_well(number: signal.Signals, stopped: tuple[int, str, str], b
     games = content["games_written"]
     assert status == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
     assert "Traceback" not in err
-    assert err.splitlines()[-1] == f"velonimo_sim.tournament: interrupted: {games:,} of 1,000,000 games are in run"
+    assert err.splitlines()[-1] == (
+        f"velonimo_sim.tournament: interrupted: {games:,} of {content['games']:,} games are in run; --resume goes on"
+    )
     assert_whole_prefix("run", games, len(bots))
-    assert 0 < games < 1_000_000
+    assert 0 < games < content["games"]
     assert content["status"] == "interrupted"
     lines = [line.split() for line in out.splitlines()]
-    assert [line[:2] for line in lines[1 : 1 + len(bots)]] == [[bot, f"{games:,}"] for bot in bots]
+    seats = {bot: bots.count(bot) for bot in bots}
+    assert [line[:2] for line in lines[1 : 1 + len(seats)]] == [[bot, f"{games * seats[bot]:,}"] for bot in seats]
     assert lines[-2][:3] == [f"{games:,}", "games", "in"]
 
 
@@ -567,7 +592,8 @@ def test_a_stop_before_the_first_shard_saves_what_was_played() -> None:
     )
     with process:
         assert process.stderr is not None
-        assert " of 1,000,000 games" in process.stderr.readline()
+        assert " made 1,000,002, whole deals of 3 games" in process.stderr.readline()
+        assert " of 1,000,002 games" in process.stderr.readline()
         assert not has_a_shard()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
@@ -576,10 +602,10 @@ def test_a_stop_before_the_first_shard_saves_what_was_played() -> None:
 
 ENDLESS_CHUNK = """
 import sys
-from velonimo_sim import match, tournament
+from velonimo_sim import run, tournament, workers
 from velonimo_sim.commands import leave_with
 
-play, note = match._Desk.play, tournament.StopRequest._note
+play, note = workers.Desk.play, run.StopRequest._note
 
 def say_that_it_plays(*arguments):
     print("plays", file=sys.stderr, flush=True)
@@ -589,15 +615,15 @@ def say_that_it_heard(*arguments):
     print("heard", file=sys.stderr, flush=True)
     note(*arguments)
 
-match._Desk.play = say_that_it_plays
-tournament.StopRequest._note = say_that_it_heard
+workers.Desk.play = say_that_it_plays
+run.StopRequest._note = say_that_it_heard
 leave_with(tournament.main)
 """
 
 
 def test_a_second_signal_stops_at_once() -> None:
     """The first is heeded when a chunk ends, which takes this bot hours."""
-    arguments = ["--bots", "rollout:n=1000000", "greedy", "random", "--games", "10", "--out", "run", "--workers", "1"]
+    arguments = ["--bots", "rollout:n=1000000", "greedy", "random", "--games", "12", "--out", "run", "--workers", "1"]
     process = subprocess.Popen(
         [sys.executable, "-c", ENDLESS_CHUNK, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -664,20 +690,21 @@ def test_a_bot_at_fault_is_named_with_its_game_and_all_before_it_is_saved(
     assert status == 1
     assert err.count("\n") == 1
     assert f"game {game}, seat {seat}, bot {bot}: {CAUSES[bot]}" in err
-    assert f"{game:,} games are safe in run" in err
-    assert_whole_prefix("run", game, 3)
-    assert f"\n{game:,} games in " in out
+    whole_deals = game - game % 3
+    assert f"{whole_deals:,} games are safe in run" in err
+    assert_whole_prefix("run", whole_deals, 3)
+    assert f"\n{whole_deals:,} games in " in out
     content = manifest("run")
-    assert (content["status"], content["games_written"]) == ("failed", game)
+    assert (content["status"], content["games_written"]) == ("failed", whole_deals)
     assert content["cause"] == f"game {game}, seat {seat}, bot {bot}: {CAUSES[bot]}"
     sound = frame("sound", "cols")
     columns = [name for name in sound.columns if name != "bot"]
-    pd.testing.assert_frame_equal(frame("run", "cols")[columns], sound[sound["game_id"] < game][columns])
+    pd.testing.assert_frame_equal(frame("run", "cols")[columns], sound[sound["game_id"] < whole_deals][columns])
 
 
 def test_a_bot_at_fault_in_json(command: Printed) -> None:
     status, out, err = command(
-        "--bots", "random", "test_tournament:raising", "greedy", "--games", "5000", "--out", "run", "--json"
+        "--bots", "random", "test_tournament:raising", "greedy", "--games", "5001", "--out", "run", "--json"
     )
     result = json.loads(out)
     assert (status, result["status"], err.count("\n")) == (1, "failed", 1)
@@ -712,7 +739,7 @@ def test_a_full_disk_stops_the_run_and_the_finished_shards_stay(
     assert status == 1
     assert err.count("\n") == 1
     assert "No space left on device" in err
-    assert f"at game {saved + 19};" in err
+    assert f"{saved} games are safe in run" in err
     assert_whole_prefix("run", saved, 4)
 
 
@@ -745,7 +772,7 @@ def test_a_disk_full_from_the_first_shard_on(command: Printed, monkeypatch: pyte
 
 def test_a_disk_full_at_the_end(command: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records.pq, "write_table", full_from(1))
-    status, _, err = command("--bots", *FAST, "--games", "30", "--out", "run")
+    status, _, err = command("--bots", *FAST, "--games", "32", "--out", "run")
     assert (status, err.count("\n")) == (1, 1)
     assert "No space left on device" in err
     assert listing(Path("run")) == ["run.json"]
@@ -753,7 +780,7 @@ def test_a_disk_full_at_the_end(command: Printed, monkeypatch: pytest.MonkeyPatc
 
 def test_a_disk_full_before_the_first_game(command: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "write_text", no_space)
-    status, _, err = command("--bots", *FAST, "--games", "30", "--out", "run")
+    status, _, err = command("--bots", *FAST, "--games", "32", "--out", "run")
     assert (status, err.count("\n")) == (1, 1)
     assert "No space left on device" in err
 
@@ -763,11 +790,11 @@ def test_a_pipe_that_nobody_reads(options: list[str]) -> None:
     """The end to read from is closed before the command starts; what was played is saved all the same."""
     reader, writer = os.pipe()
     os.close(reader)
-    arguments = [*COMMAND, "--bots", *THREE, "--games", "5", "--out", "run", *options]
+    arguments = [*COMMAND, "--bots", *THREE, "--games", "6", "--out", "run", *options]
     done = subprocess.run(arguments, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (1, "")
-    assert_whole_prefix("run", 5, 3)
+    assert_whole_prefix("run", 6, 3)
 
 
 def test_the_signal_handlers_are_given_back(command: Printed) -> None:

@@ -239,9 +239,10 @@ def _text_of(value: Any, where: str) -> str:
     return str(value)
 
 
-def options_of_the_run(options: argparse.Namespace) -> dict[str, Any]:
+def _options_of_the_run(options: argparse.Namespace, bots: Sequence[BotLike], players: int) -> dict[str, Any]:
     """Return what the options say of the run, in the form of a configuration file, for its manifest."""
     said = {name: getattr(options, name) for name in _OF_THE_RUN}
+    said["bots"], said["players"] = [bot.text for bot in bots], players
     said["rule"] = dict(setting.split("=", 1) for setting in options.rule)
     return {name.replace("_", "-"): value for name, value in said.items() if value not in (None, [], {})}
 
@@ -273,7 +274,7 @@ def read_tournament(options: argparse.Namespace, rules: RuleSet) -> Tournament:
         on_fault=OnFault(options.on_fault),
         time_limit=options.time_limit and integer_in(1, MAX_TIME_LIMIT, "--time-limit", options.time_limit),
         until=options.until and _read_until(game, options.until, options.alpha, list(by_text)),
-        options=options_of_the_run(options),
+        options=_options_of_the_run(options, bots, players),
     )
 
 

@@ -251,7 +251,7 @@ class RunFolder:
         _write_whole({self.path / MANIFEST: lambda path: path.write_text(text, encoding="utf-8")})
 
 
-def claim_run_folder(path: Path, overwrite: bool, resume: bool) -> bool:
+def claim_run_folder(path: Path, overwrite: bool, resume: bool = False) -> bool:
     """Make the folder of a run, or see that the run in it may be replaced or gone on with, before anything is played.
 
     Parameters
@@ -305,7 +305,7 @@ def _check_holds_a_run(path: Path) -> None:
 def clear_run_folder(path: Path) -> None:
     """Delete the run in a folder that was claimed; its manifest goes first, so that what is left is no run.
 
-    Then the ``games-`` files go before the ``cols-`` files, so that what is left at any moment is finished or half done.
+    Then ``games-`` files go before ``cols-`` files, so that what is left at any moment is finished or half done.
     """
     (path / MANIFEST).unlink(missing_ok=True)
     for entry in sorted(path.iterdir(), reverse=True):

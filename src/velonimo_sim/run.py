@@ -310,6 +310,7 @@ def _whole_shards(folder: Path, tournament: Tournament, say: Say) -> list[Shard]
                 raise CorruptDataError(f"{path}: holds a part of a deal")
             if shards and shard.first_game < shards[-1].end:
                 raise CorruptDataError(f"{path}: holds games that are in the shard before it")
+            game_columns(shard, tournament.schedule.bots, SUMMED)
         except CorruptDataError as error:
             for file in (path, path.with_name(path.name.replace("games", "cols"))):
                 file.unlink(missing_ok=True)
@@ -416,7 +417,7 @@ def _written(shards: Sequence[Shard], folder: RunFolder) -> int:
 
 def _cause(error: Exception, folder: RunFolder) -> str:
     if isinstance(error, OSError):
-        return f"{folder.path}: {error.strerror or error}"
+        return f"{folder.path}: {error.strerror or ' '.join(str(error).split())}"
     return str(error)
 
 

@@ -169,10 +169,21 @@ def manifest_in_shards(folder: Path) -> dict[str, Any] | None:
 
 
 def game_columns(shard: Shard, bots: Sequence[str], columns: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Return columns of a shard's game rows as arrays, ``bot`` as an index into the texts of the bots."""
+    """Return columns of a shard's game rows as arrays, ``bot`` as an index into the texts of the bots.
+
+    Raises
+    ------
+    CorruptDataError
+        If the shard is damaged.
+    """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pq.read_table(shard.paths["games"], columns=[*columns])
+    path = shard.paths["games"]
+    try:
+        table = pq.read_table(path, columns=[*columns])
+    except (pa.ArrowException, OSError) as error:
+        raise CorruptDataError(f"{path}: is damaged ({' '.join(str(error).split())})") from None
     arrays = {name: table[name].combine_chunks() for name in columns}
     found: dict[str, NDArray[Any]] = {}
     for name, array in arrays.items():
