@@ -1,7 +1,6 @@
-"""The experiments measure what they say: intervals, duplicate deals, resumed runs, rising shares."""
+"""The experiments measure what they say: ladders that go on, rising shares, speeds."""
 
 import importlib.util
-import json
 import re
 import shutil
 import sys
@@ -12,14 +11,10 @@ from typing import TypeAlias
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from conftest import rotated_seatings
-from velonimo_sim.errors import BotError
-from velonimo_sim.game import GAMES
 from velonimo_sim.rng import STREAM
+from velonimo_sim.run_files import game_frame
 from velonimo_sim.velonimo.policies import BUILT_IN, inference, parse_bot, stand
-from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.state import new_state
 
 EXPERIMENTS = Path(__file__).parent.parent / "experiments"
@@ -40,105 +35,9 @@ def load(path: str) -> ModuleType:
 Command: TypeAlias = Callable[..., tuple[int, str, str]]
 """Runs the ladder with arguments; returns its exit status and what it printed on stdout and stderr."""
 
-duplicates = load("010-ladder/duplicates.py")
 ladder = load("010-ladder/run.py")
 speed = load("010-ladder/speed.py")
 advised = load("011-advised/run.py")
-
-
-# Intervals.
-
-
-@pytest.mark.parametrize(("chance", "spread"), [(0.25, 0.0), (0.25, 0.15), (0.6, 0.3), (0.9, 0.09)])
-def test_intervals_cover_what_they_should_when_games_of_a_deal_are_alike(chance: float, spread: float) -> None:
-    rng = np.random.default_rng(1)
-    covered = 0
-    for _ in range(2_000):
-        by_deal = chance + spread * rng.choice([-1, 1], 200)
-        _, low, high = duplicates.share_interval(rng.binomial(4, by_deal), 4)
-        covered += low <= chance <= high
-    assert 0.93 <= covered / 2_000 <= 0.97
-
-
-def test_intervals_cover_what_they_should_when_one_of_the_games_of_a_deal_is_won() -> None:
-    """Most deals are won once by each bot, so that the share varies less than in independent games."""
-    rng = np.random.default_rng(2)
-    covered = widths = 0.0
-    for _ in range(2_000):
-        wins = rng.choice([0, 1, 2], 200, p=[0.1, 0.8, 0.1])
-        _, low, high = duplicates.share_interval(wins, 4)
-        covered += low <= 0.25 <= high
-        widths += high - low
-    assert 0.93 <= covered / 2_000 <= 0.97
-    assert widths / 2_000 < 0.04  # independent games would have 0.06
-
-
-@pytest.mark.parametrize(("wins", "share"), [(0, 0.0), (4, 1.0), (1, 0.25)])
-def test_intervals_are_of_some_width_when_all_deals_are_alike(wins: int, share: float) -> None:
-    found, low, high = duplicates.share_interval(np.full(50, wins), 4)
-    assert found == share
-    assert 0 <= low <= share + 1e-12
-    assert share - 1e-12 <= high <= 1
-    assert 0.05 < high - low < 0.3
-
-
-# Duplicate deals.
-
-BOTS = ["advised", "greedy", "random"]
-DEALS = range(30, 70)
-
-
-def rows_of_table(seating: NDArray[np.int8]) -> tuple[NDArray[np.void], NDArray[np.void]]:
-    """Return the rows that a tournament's table with one seating leaves of the deals."""
-    game, rules = GAMES["velonimo"], RuleSet.official()
-    table = game.open_table([game.parse_bot(bot) for bot in BOTS], rules, seating[None], 5)
-    game_rows = np.zeros(len(BOTS) * len(DEALS), game.game_row)
-    col_rows = np.zeros(len(DEALS) * game.most_col_rows(rules, len(BOTS)), game.col_row)
-    written = table.play(DEALS.start, len(DEALS), game_rows, col_rows)
-    return game_rows, col_rows[:written]
-
-
-def test_duplicate_deals_give_each_bot_the_cards_of_each_seat_once() -> None:
-    wins = duplicates.play_duplicates(BOTS, DEALS, 5)
-    assert wins.shape == (len(DEALS), 3, 3)
-    seats_of_bots, hands = [], []
-    for seating in rotated_seatings(3):
-        games, cols = rows_of_table(seating)
-        winners = games[games["won"]]
-        assert wins[winners["deal_id"] - DEALS.start, winners["bot"], winners["seat"]].all()
-        seats_of_bots.append(np.argsort(seating))
-        hands.append(cols[["game_id", "col", "seat", "hand"]])
-    assert (np.sort(seats_of_bots, axis=0) == np.arange(3)[:, None]).all()
-    assert all((dealt == hands[0]).all() for dealt in hands)
-    assert (wins.sum(axis=(1, 2)) == 3).all(), "each game has one winner"
-
-
-def test_duplicate_deals_do_not_depend_on_workers_or_on_where_they_begin() -> None:
-    wins = duplicates.play_duplicates(BOTS, DEALS, 5)
-    assert (duplicates.play_duplicates(BOTS, DEALS, 5, workers=1) == wins).all()
-    assert (duplicates.play_duplicates(BOTS, DEALS[10:13], 5) == wins[10:13]).all()
-    assert (duplicates.play_duplicates(BOTS, DEALS, 6) != wins).any()
-
-
-def test_a_bot_against_itself_starts_in_each_seat_and_wins_as_often_in_each() -> None:
-    wins = duplicates.play_itself("greedy", 4, range(1_000), 1)
-    assert (wins.sum(axis=2) == 1).all(), "each starter's game has one winner"
-    for seat in range(4):
-        share, low, high = duplicates.share_interval(wins[:, :, seat].sum(axis=1), 4)
-        assert low - 0.01 < 0.25 < high + 0.01, (seat, share)
-
-
-def test_with_the_seats_rotated_a_bot_against_itself_plays_one_game_a_deal() -> None:
-    wins = duplicates.play_duplicates(["advised"] * 4, range(50), 1)
-    assert (wins.sum(axis=(0, 2)) == 50).all()
-    assert (wins.sum(axis=1).max(axis=1) == 4).all()
-
-
-def test_plain_bots_are_refused(tmp_path: Path) -> None:
-    file = tmp_path / "plain.py"
-    file.write_text("class First:\n    def choose(self, view, moves, rng):\n        return moves[0]\n")
-    with pytest.raises(BotError, match="plain Python"):
-        duplicates.play_duplicates(["greedy", f"{file}:First"], range(2), 1)
 
 
 # Runs that go on.
@@ -182,23 +81,23 @@ def command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Command:
 
 def test_a_run_that_was_broken_off_goes_on_and_gives_the_same_table(command: Command, tmp_path: Path) -> None:
     _, whole, _ = command()
-    pieces = sorted((tmp_path / "out").iterdir())
-    assert len(pieces) == 10 + 9
-    before = pieces[0].read_bytes()
-    for piece in (pieces[3], pieces[4], pieces[-1]):
-        piece.unlink()
+    (shard,) = (tmp_path / "out" / "pair").glob("games-*.parquet")
+    before = shard.read_bytes()
+    shutil.rmtree(tmp_path / "out" / "self")
     status, again, progress = command()
     assert (status, again) == (0, whole)
-    assert len(progress.splitlines()) == 3, "only what is missing is played"
-    assert pieces[0].read_bytes() == before
-    assert sorted((tmp_path / "out").iterdir()) == pieces
+    played = [line.split(": ")[2] for line in progress.splitlines()]
+    assert [re.sub(r" in .* s$", "", line) for line in played] == [
+        "40 deals, 0 games played",
+        "25 deals, 25 games played",
+    ], "only what is missing is played"
+    assert shard.read_bytes() == before
 
 
 def test_more_deals_go_on_from_those_played(command: Command, tmp_path: Path) -> None:
-    _, few, _ = command("--only", "pair", "--deals", "13")
+    command("--only", "pair", "--deals", "13")
     _, many, progress = command("--only", "pair", "--deals", "26")
-    assert len(progress.splitlines()) == 5
-    assert command("--only", "pair", "--deals", "13") == (0, few, "")
+    assert "26 deals, 39 games played" in progress
     shutil.rmtree(tmp_path / "out")
     assert command("--only", "pair", "--deals", "26")[1] == many
 
@@ -209,8 +108,8 @@ def test_the_table_has_a_line_a_row_or_a_seat(command: Command) -> None:
     assert cells[0] == ["bot", "against", "players", "deals", "games", "wins % (95 %)", "asked"]
     assert [line[:5] + line[6:] for line in cells[2:]] == [
         ["advised", "one greedy and one random", "3", "40", "120", "66"],
-        ["greedy in seat 0", "itself x 1", "2", "25", "50", "50"],
-        ["greedy in seat 1", "itself x 1", "2", "25", "50", "50"],
+        ["greedy in seat 0", "itself x 1", "2", "25", "25", "50"],
+        ["greedy in seat 1", "itself x 1", "2", "25", "25", "50"],
     ]
     assert all(re.fullmatch(r"\d+\.\d \(\d+\.\d-\d+\.\d\)", line[5]) for line in cells[2:])
 
@@ -224,22 +123,18 @@ def test_curves_are_printed_as_csv_and_drawn(command: Command, tmp_path: Path) -
     assert (tmp_path / "out" / "curves.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_pieces_of_other_bots_or_seeds_are_refused(command: Command) -> None:
+def test_a_run_with_another_seed_is_refused(command: Command) -> None:
     command("--only", "pair", "--deals", "5")
     status, table, error = command("--only", "pair", "--deals", "5", "--seed", "4")
-    assert status == 2
-    assert table.count("\n") == 2
-    assert error.count("\n") == 1
-    assert "pair.0000000.json: played by other bots or with another seed" in error
+    assert (status, table.count("\n"), error.count("\n")) == (2, 2, 1)
+    assert "is another run: seed is 3 in the run and 4 here" in error
 
 
-def test_pieces_of_other_sources_are_told(command: Command, tmp_path: Path) -> None:
-    command("--only", "pair", "--deals", "1")
-    (piece,) = (tmp_path / "out").iterdir()
-    piece.write_text(json.dumps(json.loads(piece.read_text()) | {"source_hash": "0"}))
-    status, _, error = command("--only", "pair", "--deals", "1")
-    assert status == 0
-    assert error.endswith("played by another version of the sources\n")
+def test_the_shares_of_seats_are_those_of_the_rows(command: Command, tmp_path: Path) -> None:
+    _, table, _ = command("--only", "self", "--deals", "200")
+    rows = game_frame(tmp_path / "out" / "self")
+    shares = [float(line.split("|")[6].split()[0]) for line in table.splitlines()[2:]]
+    assert shares == pytest.approx(100 * rows.groupby("seat")["won"].mean(), abs=0.06)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from velonimo_sim import match, options, progress, records, tournament
+from velonimo_sim import match, options, progress, records, run, tournament
 from velonimo_sim._jit import kernel, source_hash
 from velonimo_sim.bits import popcount
 from velonimo_sim.progress import GamesProgress
@@ -180,7 +180,7 @@ def test_help_names_every_option(command: Printed, capsys: pytest.CaptureFixture
         command("--help")
     assert left.value.code == 0
     out = capsys.readouterr().out
-    names = [name for name in vars(options.parser().parse_args([]))]
+    names = list(vars(options.parser().parse_args([])))
     assert len(names) > 20
     assert all(f"--{name.replace('_', '-')}" in out for name in names)
     assert f"{options.DEFAULT_GAMES:,}" in out
@@ -192,7 +192,8 @@ def test_help_groups_the_options_and_shows_three_examples(
     with pytest.raises(SystemExit):
         command("--help")
     out = capsys.readouterr().out
-    for group in ("who plays", "how much is played", "by which rules", "where it is played and written", "what is shown"):
+    groups = ("who plays", "how much is played", "by which rules", "where it is played and written", "what is shown")
+    for group in groups:
         assert f"\n{group}:\n" in out
     assert out.partition("examples:")[2].count(f"python -m {options.COMMAND}") == 3
 
@@ -306,14 +307,14 @@ def test_a_run_can_be_repeated_from_its_manifest(
 ) -> None:
     assert command("--bots", *bots, *settings, "--games", "9", "--seed", "41", "--out", "first")[0] == 0
     content = manifest("first")
-    again = ["--players", str(content["players"]), "--games", str(content["games"]), "--seed", str(content["seed"])]
-    again += ["--seating", content["seating"], "--table", content["table"]]
+    same = ["--players", str(content["players"]), "--games", str(content["games"]), "--seed", str(content["seed"])]
+    same += ["--seating", content["seating"], "--table", content["table"]]
     named = [content["bots"][bot] for bot in content["tables"][0]]
-    assert command("--bots", *named, *again, *option_texts(content["rules"]), "--out", "second")[0] == 0
+    assert command("--bots", *named, *same, *option_texts(content["rules"]), "--out", "second")[0] == 0
     assert_same_rows("first", "second")
-    for run in (content, second := manifest("second")):
-        del run["options"]
-    assert second == content
+    again = manifest("second")
+    del content["options"], again["options"]
+    assert again == content
 
 
 def test_the_options_of_a_rule_reach_the_games(command: Printed) -> None:
@@ -488,7 +489,7 @@ def test_bad_input_is_answered_in_one_line_before_anything_happens(
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "notes.txt").write_text("precious")
     (tmp_path / "a-file").write_text("precious")
-    monkeypatch.setattr(tournament, "run", not_to_be_played)
+    monkeypatch.setattr(run, "_play_on", not_to_be_played)
     status, out, err = command(*arguments)
     assert (status, out) == (2, "")
     assert err.count("\n") == 1
@@ -516,7 +517,7 @@ def test_the_command_itself_leaves_with_the_status(tmp_path: Path) -> None:
 
 SLOW_RUN = """
 import sys
-from velonimo_sim import match, options, progress, records, tournament
+from velonimo_sim import match, options, progress, records, run, tournament
 from velonimo_sim.commands import leave_with
 
 records.SHARD_GAMES, progress.LINE_SECONDS, match.CHUNK_SECONDS = 8, 0.0, 0.01
@@ -807,6 +808,6 @@ def test_an_interrupt_before_the_first_game(command: Printed, monkeypatch: pytes
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(tournament, "run", interrupted)
+    monkeypatch.setattr(run, "_play_on", interrupted)
     status, out, err = command("--bots", *THREE, "--games", "3", "--out", "run")
     assert (status, out, err.count("\n")) == (130, "", 1)

@@ -3,8 +3,8 @@
     python experiments/010-ladder/run.py [ladder | curves | speed] [--only NAME ...] [--out FOLDER]
 
 ``ladder`` plays the rows of ``config.toml`` and prints them as a table; ``curves`` plays bots with growing budgets,
-prints the result as CSV and draws it into the folder; ``speed`` measures on one core. What is played is kept in the
-folder piece by piece, and a second run goes on from there. Progress goes to stderr, the result to stdout.
+prints the result as CSV and draws it into the folder; ``speed`` measures on one core. Each row is a run in the folder,
+and the same command goes on with what is missing. Progress goes to stderr, the result to stdout.
 """
 
 import argparse
@@ -18,16 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from duplicates import interval_text, share_interval
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
-from pieces import COMMAND, Row, play_row
+from rows import COMMAND, Row, interval_text, play_row
 from speed import print_speed
 
 from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, OneLineParser, integer_in, leave_with, say
 from velonimo_sim.errors import BotError, UsageError
-from velonimo_sim.match import available_cores
 from velonimo_sim.velonimo.policies import parse_bot
+from velonimo_sim.workers import available_cores
 
 HERE = Path(__file__).parent
 WHAT = ("ladder", "curves", "speed")
@@ -79,24 +77,17 @@ def print_ladder(rows: Sequence[Row], seed: int, folder: Path, workers: int) -> 
     print("| bot | against | players | deals | games | wins % (95 %) | asked |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for row in rows:
-        for bot, wins in wins_by_deal(row, play_row(row, seed, folder, workers)).items():
+        for bot, record in play_row(row, seed, folder, workers).items():
             cells = (
                 bot,
                 row.opponents,
                 str(row.players),
                 f"{row.deals:,}",
                 f"{row.games:,}",
-                interval_text(wins, row.players),
+                interval_text(record),
                 "" if row.asked is None else str(row.asked),
             )
             print(f"| {' | '.join(cells)} |", flush=True)
-
-
-def wins_by_deal(row: Row, wins: NDArray[np.bool_]) -> dict[str, NDArray[np.int64]]:
-    """Return the bot's wins in each deal; those of each seat if the bot plays against itself."""
-    if row.is_against_itself:
-        return {f"{row.bot} in seat {seat}": wins[:, :, seat].sum(axis=1) for seat in range(row.players)}
-    return {row.bot: wins[:, 0].sum(axis=1)}
 
 
 # The curves.
@@ -109,7 +100,8 @@ def print_curves(points: Sequence[Row], seed: int, folder: Path, workers: int) -
     results = []
     for point in points:
         bot, _, budget = point.name.removeprefix("curve-").rpartition("-")
-        interval = share_interval(play_row(point, seed, folder, workers)[:, 0].sum(axis=1), point.players)
+        (record,) = play_row(point, seed, folder, workers).values()
+        interval = (record["win_share"], record["low"], record["high"])
         results.append((bot, int(budget), interval))
         table.writerow((bot, budget, point.deals, point.games, *(f"{number:.4f}" for number in interval)))
         sys.stdout.flush()
@@ -153,7 +145,7 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--workers", metavar="N", default=available_cores(), help="threads; one a core by default")
     parser.add_argument("--runs", metavar="N", default=5, help="alternating runs of each measurement of speed")
     parser.add_argument("--config", metavar="FILE", type=Path, default=HERE / "config.toml", help="the rows")
-    parser.add_argument("--out", metavar="FOLDER", type=Path, default=HERE / "out", help="where the pieces are kept")
+    parser.add_argument("--out", metavar="FOLDER", type=Path, default=HERE / "out", help="where the runs are kept")
     options = parser.parse_args(arguments)
     for name, (low, high) in LIMITS.items():
         if getattr(options, name) is not None:
@@ -182,7 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(COMMAND, error)
         return EXIT_FAULT
     except KeyboardInterrupt:
-        say(COMMAND, "stopped; the same command goes on from the last piece")
+        say(COMMAND, "stopped; the same command goes on")
         return EXIT_INTERRUPTED
     return 0
 

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pieces import COMMAND
+from rows import COMMAND
 
 from velonimo_sim._clock import monotonic_ns
 from velonimo_sim._jit import kernel, picker
 from velonimo_sim.bits import integer
 from velonimo_sim.commands import say
 from velonimo_sim.game import GAMES
-from velonimo_sim.match import rotated_seatings
 from velonimo_sim.rng import BOT, CHANCE, STREAM, Stream, new_stream, open_stream
+from velonimo_sim.schedule import make_schedule
 from velonimo_sim.velonimo.legal import legal_moves
 from velonimo_sim.velonimo.playout import policy_table
 from velonimo_sim.velonimo.policies import parse_bot
@@ -178,7 +178,9 @@ def print_twins(seed: int, runs: int) -> None:
     """Print how fast a bot of the house plays, and the same logic in a user's file, runs alternating."""
     texts = ("greedy", f"{Path(__file__).parent / 'twin.py'}:twin")
     tables = [
-        GAMES["velonimo"].open_table([parse_bot(text)] * PLAYERS, RuleSet(), rotated_seatings(PLAYERS), seed)
+        GAMES["velonimo"].open_table(
+            [parse_bot(text)], RuleSet(), make_schedule([text] * PLAYERS, PLAYERS).seatings, seed
+        )
         for text in texts
     ]
     seconds: list[list[float]] = [[], []]

@@ -11,6 +11,7 @@ import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,6 @@ from velonimo_sim._jit import kernel
 from velonimo_sim.bits import integer
 from velonimo_sim.commands import EXIT_INTERRUPTED, EXIT_USAGE, OneLineParser, integer_in, leave_with, say
 from velonimo_sim.errors import UsageError
-from velonimo_sim.match import available_cores
 from velonimo_sim.rng import BOT, CHANCE, STREAM, open_stream
 from velonimo_sim.velonimo.moves import Kind, kind_of
 from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, SWITCHES, advise
@@ -27,10 +27,11 @@ from velonimo_sim.velonimo.policies.stand import SITUATIONS, situation_of
 from velonimo_sim.velonimo.state import new_state
 from velonimo_sim.velonimo.step import deal_col, step
 from velonimo_sim.velonimo.view import Phase
+from velonimo_sim.workers import available_cores
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent / "010-ladder"))
-from duplicates import interval_text, play_duplicates  # noqa: E402
+from rows import Row, interval_text, play_row  # noqa: E402
 
 COMMAND = "advised"
 VALUES = 100
@@ -175,8 +176,9 @@ def with_switches_off(names: Sequence[str]) -> str:
 
 def wins_text(bots: Sequence[str], deals: int, seed: int, workers: int) -> str:
     """Return the wins of the first bot in percent, with their interval."""
-    wins = play_duplicates(bots, range(deals), seed, workers)
-    return interval_text(wins[:, 0].sum(axis=1), len(bots))
+    with TemporaryDirectory() as folder:
+        (record,) = play_row(Row("switches", bots[0], bots[1:], deals), seed, Path(folder), workers).values()
+    return interval_text(record)
 
 
 # The command.

@@ -19,7 +19,6 @@ from velonimo_sim._jit import kernel
 from velonimo_sim.bits import integer
 from velonimo_sim.commands import EXIT_INTERRUPTED, EXIT_USAGE, OneLineParser, integer_in, leave_with, say
 from velonimo_sim.errors import UsageError
-from velonimo_sim.match import available_cores
 from velonimo_sim.rng import BOT, CHANCE, STREAM, open_stream
 from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, WEIGHTS, weigh_advice
 from velonimo_sim.velonimo.policies.base import SCRATCH, Scratch
@@ -28,6 +27,7 @@ from velonimo_sim.velonimo.rules import MAX_PLAYERS
 from velonimo_sim.velonimo.state import new_state
 from velonimo_sim.velonimo.step import deal_col, place_of, step
 from velonimo_sim.velonimo.view import Phase
+from velonimo_sim.workers import available_cores
 
 COMMAND = "tune"
 STEP = 300

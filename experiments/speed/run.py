@@ -1,4 +1,4 @@
-"""How fast is the engine? One run on one pinned core, as ratios to plain C that plays the same games beside it.
+"""How fast is the engine? On one pinned core, as ratios to plain C that plays the same games beside it; then on two.
 
     python experiments/speed/run.py [--runs 5] [--seconds 1.0] [--json]
 
@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -24,15 +25,16 @@ from numpy.typing import NDArray
 
 from velonimo_sim._jit import kernel
 from velonimo_sim.game import GAMES
-from velonimo_sim.match import MAX_CHUNK_GAMES, rotated_seatings
+from velonimo_sim.schedule import make_schedule
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.state import STATE, new_state
+from velonimo_sim.workers import MAX_CHUNK_GAMES
 
 HERE = Path(__file__).parent
 GAME = GAMES["velonimo"]
 WAYS = {"random": ("list", "table"), "greedy": ("greedy",)}
 """For each bot the ways of the yardstick to compare it with."""
-MANY_GAMES = 1_000_000
+MANY_GAMES = 2_000_000
 
 
 def say(text: str) -> None:
@@ -61,7 +63,8 @@ class Loop:
 
     def __init__(self, bot: str, players: int) -> None:
         rules = RuleSet.official()
-        self.table = GAME.open_table([GAME.parse_bot(bot)] * players, rules, rotated_seatings(players), 42)
+        seatings = make_schedule([bot] * players, players).seatings
+        self.table = GAME.open_table([GAME.parse_bot(bot)], rules, seatings, 42)
         self.game_rows = np.zeros(MAX_CHUNK_GAMES * players, GAME.game_row)
         self.col_rows = np.zeros(MAX_CHUNK_GAMES * GAME.most_col_rows(rules, players), GAME.col_row)
 
@@ -119,9 +122,9 @@ def run_tournament(arguments: Sequence[str], environment: dict[str, str] | None 
         return time.perf_counter() - began, usage.ru_maxrss
 
 
-def four_seats(bot: str, games: int) -> list[str]:
-    """Return the arguments of a 4-player tournament of one bot on one worker."""
-    return ["--bots", bot, bot, bot, bot, "--games", str(games), "--workers", "1"]
+def four_seats(bot: str, games: int, workers: int = 1) -> list[str]:
+    """Return the arguments of a 4-player tournament of one bot."""
+    return ["--bots", bot, bot, bot, bot, "--games", str(games), "--workers", str(workers)]
 
 
 def measure_starts(runs: int) -> dict[str, float]:
@@ -143,6 +146,30 @@ def measure_command(runs: int) -> dict[str, float]:
         pairs = [(loop.seconds(MANY_GAMES), run_tournament(four_seats(bot, MANY_GAMES))[0]) for _ in range(runs)]
         shares[f"command_to_loop_{bot}"] = median(pair[0] for pair in pairs) / median(pair[1] for pair in pairs)
     return shares
+
+
+def measure_cores(cores: set[int], runs: int) -> dict[str, float]:
+    """Measure the whole command on two cores: beside itself on one of them, and beside the bare loop in two threads."""
+    if len(cores) < 2:
+        say("one core alone: nothing is measured on two")
+        return {}
+    one, two = {max(cores)}, set(sorted(cores)[-2:])
+    loops = [Loop("greedy", 4) for _ in two]
+    say(f"one and two cores, greedy x 4: {runs} alternating runs of {MANY_GAMES:,} games")
+    seconds: dict[str, list[float]] = {"command on one": [], "command on two": [], "loop on two": []}
+    for _ in range(runs):
+        for name, pinned in (("command on one", one), ("command on two", two)):
+            os.sched_setaffinity(0, pinned)
+            seconds[name].append(run_tournament(four_seats("greedy", MANY_GAMES, len(pinned)))[0])
+        began = time.perf_counter()
+        with ThreadPoolExecutor(len(loops)) as pool:
+            list(pool.map(lambda loop: loop.seconds(MANY_GAMES // len(loops)), loops))
+        seconds["loop on two"].append(time.perf_counter() - began)
+    medians = {name: median(values) for name, values in seconds.items()}
+    return {
+        "command_two_cores_to_one": medians["command on one"] / medians["command on two"],
+        "command_to_loop_two_cores": medians["loop on two"] / medians["command on two"],
+    }
 
 
 def measure_memory() -> dict[str, float]:
@@ -193,6 +220,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.0, help="length of one run of a loop")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     options = parser.parse_args()
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
     pin_to_one_core()
     starts = measure_starts(options.runs)
     with tempfile.TemporaryDirectory() as folder:
@@ -203,6 +231,7 @@ def main() -> None:
         **measure_command(options.runs),
         **measure_memory(),
         **measure_clone(options.runs),
+        **measure_cores(cores, options.runs),
     }
     if options.json:
         print(json.dumps(result))

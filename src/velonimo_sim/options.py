@@ -278,6 +278,18 @@ def read_tournament(options: argparse.Namespace, rules: RuleSet) -> Tournament:
     )
 
 
+def tournament_from(content: Mapping[str, Any]) -> Tournament:
+    """Return the tournament that a mapping in the form of a configuration file describes.
+
+    Raises
+    ------
+    UsageError
+        If a key is no option, or a value is not possible.
+    """
+    options = argparse.Namespace(**dict.fromkeys(_OF_THE_RUN) | DEFAULTS | options_from(content, "options"))
+    return read_tournament(options, read_rules(options.rules, options.rule))
+
+
 def read_rules(preset: str, settings: Sequence[str]) -> RuleSet:
     """Return the rules of a preset with some options changed.
 

@@ -6,7 +6,7 @@ import platform
 import shutil
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -24,7 +24,7 @@ from velonimo_sim.faults import OnFault
 from velonimo_sim.game import GAMES, BotLike, GameSpec
 from velonimo_sim.match import Match
 from velonimo_sim.progress import GamesProgress, Say
-from velonimo_sim.records import RunFolder, disk_need
+from velonimo_sim.records import RunFolder, claim_run_folder, clear_run_folder, disk_need, locked
 from velonimo_sim.run_files import (
     MANIFEST,
     SCHEMA_VERSION,
@@ -335,7 +335,7 @@ def _steps(shards: Sequence[Shard], games: int) -> Iterator[Shard | range]:
 # Playing it.
 
 
-def check_disk(tournament: Tournament, folder: Path) -> None:
+def _check_disk(tournament: Tournament, folder: Path) -> None:
     """Raise a ``UsageError`` if the disk of a folder, which need not exist yet, has not the room that a run needs."""
     there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     free = shutil.disk_usage(there).free + sum(path.stat().st_size for path in folder.glob("*.parquet"))
@@ -346,23 +346,29 @@ def check_disk(tournament: Tournament, folder: Path) -> None:
         )
 
 
-def run(
-    tournament: Tournament, workers: Workers, out: Path, say: Say, shards: Sequence[Shard] = (), quiet: bool = True
+def play(
+    tournament: Tournament,
+    folder: Path,
+    workers: Callable[[], Workers],
+    say: Say,
+    resume: bool = False,
+    overwrite: bool = False,
+    quiet: bool = True,
 ) -> Outcome:
-    """Play what is missing of a tournament into its folder.
+    """Play a tournament into a folder, or what is missing of it.
 
     Parameters
     ----------
     tournament : Tournament
         What to play.
-    workers : Workers
-        Who plays it; they are let go at the end.
-    out : pathlib.Path
-        Where the shards and the manifest go.
+    folder : pathlib.Path
+        Where the shards and the manifest go; held for this process alone meanwhile.
+    workers : callable
+        Returns who plays, once the folder is found fit; they are let go at the end.
     say : callable
-        Is told, in one line each, what happens to workers and of signals.
-    shards : sequence of Shard
-        What is there already.
+        Is told, in one line each, what happens to shards and workers, and of signals.
+    resume, overwrite : bool
+        Whether a run in the folder may be gone on with, or replaced.
     quiet : bool
         Show no progress.
 
@@ -370,7 +376,32 @@ def run(
     -------
     Outcome
         How it ended; what was played until then is in the folder.
+
+    Raises
+    ------
+    UsageError
+        If the folder cannot be used, its disk has no room, or it holds another run.
+    CorruptDataError
+        If the manifest in it is none, or of another schema version.
     """
+    is_new = claim_run_folder(folder, overwrite, resume)
+    try:
+        with locked(folder):
+            _check_disk(tournament, folder)
+            shards = take_up(folder, tournament, say) if resume else []
+            players = workers()
+            if not resume:
+                clear_run_folder(folder)
+            return _play_on(tournament, players, folder, shards, say, quiet)
+    finally:
+        if is_new and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def _play_on(
+    tournament: Tournament, workers: Workers, out: Path, shards: Sequence[Shard], say: Say, quiet: bool
+) -> Outcome:
+    """Play what is missing beside the shards that are there."""
     manifest = tournament.manifest()
     folder = RunFolder(out, tournament.game, tournament.schedule.bots, manifest)
     standings, judge, stop = (

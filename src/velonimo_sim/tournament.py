@@ -6,9 +6,9 @@ Without arguments four bots play a short tournament of 4-player games.
 import argparse
 import json
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,8 @@ from velonimo_sim.options import (
     read_tournament,
     read_variant,
 )
-from velonimo_sim.records import claim_run_folder, clear_run_folder, locked
 from velonimo_sim.results import BASE, VARIANT, as_json, print_changes, print_result, rule_changes
-from velonimo_sim.run import Outcome, Tournament, check_disk, manifest_of, run, take_up
+from velonimo_sim.run import Outcome, Tournament, manifest_of, play
 from velonimo_sim.run_files import is_unbegun
 from velonimo_sim.schedule import TableKind
 from velonimo_sim.workers import Workers, available_cores, local_workers
@@ -110,29 +109,6 @@ def _workers(options: argparse.Namespace, tournament: Tournament) -> Workers:
     return local_workers(tournament.work(), number)
 
 
-@contextmanager
-def _claimed(folder: Path, options: argparse.Namespace) -> Iterator[None]:
-    """Hold the folder of a run that is new, replaced or gone on with; one that stays empty is taken away again."""
-    is_new = claim_run_folder(folder, options.overwrite, options.resume)
-    try:
-        with locked(folder):
-            yield
-    finally:
-        if is_new and not any(folder.iterdir()):
-            folder.rmdir()
-
-
-def _play(tournament: Tournament, folder: Path, options: argparse.Namespace) -> Outcome:
-    """Play a tournament into a folder, or what is missing of it."""
-    with _claimed(folder, options):
-        check_disk(tournament, folder)
-        shards = take_up(folder, tournament, _say) if options.resume else []
-        workers = _workers(options, tournament)
-        if not options.resume:
-            clear_run_folder(folder)
-        return run(tournament, workers, folder, _say, shards, bool(options.quiet))
-
-
 # What is said beside the result.
 
 
@@ -175,7 +151,15 @@ def _command(arguments: Sequence[str] | None) -> int:
     results: dict[str, Any] = {}
     for name, tournament in tournaments.items():
         folder = out / name
-        outcome = _play(tournament, folder, options)
+        outcome = play(
+            tournament,
+            folder,
+            partial(_workers, options, tournament),
+            _say,
+            resume=options.resume,
+            overwrite=options.overwrite,
+            quiet=bool(options.quiet),
+        )
         if options.json:
             results[name] = as_json(tournament, outcome, folder)
         else:
