@@ -1,4 +1,4 @@
-"""Rules compared on the same deals, runs that stop once a question is decided, round-robins, and what a run would be."""
+"""Rules compared on the same deals, runs that stop when a question is decided, round-robins, what a run would be."""
 
 import json
 from collections import Counter
@@ -190,7 +190,9 @@ def test_another_comparison_is_refused(arguments: Sequence[str]) -> None:
 def test_a_single_run_is_not_gone_on_with_as_a_comparison() -> None:
     play(*BOTS, "--games", "6", "--out", "run")
     before = contents("run")
-    assert_one_line(play("--resume", "--compare-rules", "hand_size=9", "--out", "run"), 2, "run")
+    for way in ("--resume", "--overwrite"):
+        said = play(way, "--compare-rules", "hand_size=9", "--out", "run")
+        assert_one_line(said, 2, "--compare-rules: run holds a run of one set of rules")
     assert contents("run") == before
 
 
@@ -378,6 +380,7 @@ def test_a_round_robin_is_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ("--table", "round-robin", "--players", "3", "--bots", *FIVE, "--seed", "6", "--quiet")
     play(*arguments, "--games", "30", "--out", "run")
     assert play("--resume", "--games", "90", "--quiet", "--out", "run").status == 0
+    monkeypatch.setattr(match, "CHUNK_SECONDS", 1e-9)
     play(*arguments, "--games", "90", "--out", "whole")
     Path("whole/cols-0000000030.parquet").unlink()
     assert play("--resume", "--quiet", "--out", "whole").status == 0

@@ -187,6 +187,7 @@ def test_the_options_in_the_manifest_are_the_resolved_ones() -> None:
     write('seed = 3\ngames = 4\nbots = ["greedy", "random"]\nout = "run"\n[rule]\nhand_size = 9')
     assert play("--config", "run.toml", "--seed", "5", "--rule", "tortoise_swap=off").status == 0
     assert manifest("run")["options"] == {
+        "players": 2,
         "bots": ["greedy", "random"],
         "table": "single",
         "seating": "rotations",

@@ -44,7 +44,8 @@ def test_the_result_shown_is_that_of_the_command(tmp_path: Path, capsys: pytest.
 def test_the_links_lead_somewhere() -> None:
     for page in ("README.md", "CONTRIBUTING.md"):
         text = (ROOT / page).read_text(encoding="utf-8")
-        anchors = {"#" + title.lower().replace(" ", "-") for title in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+        titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+        anchors = {"#" + re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
         for link in re.findall(r"\]\((?!http)([^)]+)\)", text):
             assert link in anchors or (ROOT / link).exists(), link
 

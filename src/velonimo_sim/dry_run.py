@@ -48,8 +48,9 @@ def _measured_rate(match: Match, games: int) -> float:
 
 def print_plan(plan: dict[str, Any]) -> None:
     """Print what a tournament would be."""
+    tables = "1 table" if plan["tables"] == 1 else f"{plan['tables']:,} tables"
     print(
-        f"{plan['tables']:,} tables of {plan['players']} players, {plan['games_per_deal']:,} games a deal, "
+        f"{tables} of {plan['players']} players, {plan['games_per_deal']:,} games a deal, "
         f"{plan['deals']:,} deals, {plan['games']:,} games"
     )
     table = table_of([f"in seat {seat}" for seat in range(plan["players"])])

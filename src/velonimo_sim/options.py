@@ -272,8 +272,10 @@ def read_tournament(options: argparse.Namespace, rules: RuleSet) -> Tournament:
         seed=integer_in(0, 2**63 - 1, "--seed", options.seed),
         rules=rules,
         on_fault=OnFault(options.on_fault),
-        time_limit=options.time_limit and integer_in(1, MAX_TIME_LIMIT, "--time-limit", options.time_limit),
-        until=options.until and _read_until(game, options.until, options.alpha, list(by_text)),
+        time_limit=None
+        if options.time_limit is None
+        else integer_in(1, MAX_TIME_LIMIT, "--time-limit", options.time_limit),
+        until=None if options.until is None else _read_until(game, options.until, options.alpha, list(by_text)),
         options=_options_of_the_run(options, bots, players),
     )
 

@@ -90,8 +90,8 @@ def show_game(paths: Sequence[Path], game_id: str, preset: str | None) -> int:
 def recreate_game(folder: Path, game: int, out: Path | None) -> int:
     """Play a game of a run once more, check it against its rows, print or write its record; return the exit status."""
     run = manifest_of(folder)
-    recorded = rows_of_game(folder, run["players"], game)
     tournament = Tournament.of_manifest(run)
+    recorded = rows_of_game(folder, tournament.schedule.players, game)
     differences = differences_of(run, tournament.identity())
     if differences:
         say(COMMAND, f"{folder}: was played with something else: {differences}")
@@ -147,6 +147,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             RuleSet.preset(options.rules)
         if (options.run is None) != (options.game is None):
             raise UsageError("--run DIR --game N: allowed is both or none of them")
+        if options.run is not None and (options.files or options.show is not None):
+            raise UsageError("--run DIR --game N: allowed is neither FILE nor --show with them")
         if options.run is not None:
             game = integer_in(0, 2**63 - 1, "--game", options.game)
             return recreate_game(options.run, game, options.out)

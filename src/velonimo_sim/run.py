@@ -52,6 +52,21 @@ class Until:
     alpha: float
 
 
+_OF_A_TOURNAMENT = (
+    "game",
+    "table",
+    "seating",
+    "players",
+    "bots",
+    "tables",
+    "seed",
+    "rules",
+    "on_fault",
+    "time_limit_ms",
+)
+"""What a manifest has to say for its games to be played again."""
+
+
 @dataclass(frozen=True)
 class Tournament:
     """What a tournament is, apart from where it is written and who plays it.
@@ -101,7 +116,12 @@ class Tournament:
         ------
         UsageError
             If one of its bots is not to be had.
+        CorruptDataError
+            If it does not say all that is needed.
         """
+        missing = [name for name in _OF_A_TOURNAMENT if name not in run]
+        if missing:
+            raise CorruptDataError(f"the manifest of the run does not say {', '.join(missing)}")
         game = GAMES[run["game"]]
         table, seating = TableKind(run["table"]), Seating(run["seating"])
         named = run["bots"] if table is TableKind.ROUND_ROBIN else [run["bots"][bot] for bot in run["tables"][0]]

@@ -74,10 +74,9 @@ class Schedule:
         return math.ceil(games / self.games_per_deal) * self.games_per_deal
 
     @cached_property
-    def _weights(self) -> NDArray[np.float64]:
-        """The weight of each seating and seat in the mean of a bot over a deal: shape (seatings x players, bots)."""
-        sits = self.seatings.ravel()[:, None] == np.arange(len(self.bots))
-        return np.asarray(sits / sits.sum(axis=0), np.float64)
+    def _sits(self) -> NDArray[np.float64]:
+        """Who sits in each seating and seat: 1 or 0, shape (seatings x players, bots)."""
+        return np.asarray(self.seatings.ravel()[:, None] == np.arange(len(self.bots)), np.float64)
 
     def means_by_deal(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Return the mean of each bot in each deal.
@@ -92,8 +91,9 @@ class Schedule:
         numpy.ndarray
             dtype float64, shape (deals, bots).
         """
-        means: NDArray[np.float64] = values.reshape(-1, len(self._weights)).astype(np.float64) @ self._weights
-        return means
+        # Sums of integers are exact, in whatever order they are added.
+        sums = values.reshape(-1, len(self._sits)).astype(np.float64) @ self._sits
+        return np.asarray(sums / self._sits.sum(axis=0))
 
     def games_by_seat(self) -> NDArray[np.int64]:
         """Return how often each bot sits in each seat in the games of a deal: shape (bots, players)."""

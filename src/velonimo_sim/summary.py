@@ -44,8 +44,9 @@ class Standings:
         """Add the game rows of whole deals."""
         for name, moments in self._moments.items():
             moments.add(self._schedule.means_by_deal(rows[name]))
-        self._faults += np.bincount(rows["bot"], rows["faults"], len(self._faults)).astype(np.int64)
-        np.add.at(self._games_by_fault, (rows["fault"], rows["bot"]), 1)
+        if rows["fault"].any():
+            self._faults += np.bincount(rows["bot"], rows["faults"], len(self._faults)).astype(np.int64)
+            np.add.at(self._games_by_fault, (rows["fault"], rows["bot"]), 1)
         self.deals = self._moments["won"].groups
 
     def leader(self) -> str:

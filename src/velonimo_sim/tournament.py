@@ -15,7 +15,7 @@ from typing import Any
 
 from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, integer_in, leave_with, say
 from velonimo_sim.dry_run import plan_of, print_plan
-from velonimo_sim.errors import CorruptDataError, UsageError, WorkerError
+from velonimo_sim.errors import BotError, CorruptDataError, UsageError, WorkerError
 from velonimo_sim.options import (
     COMMAND,
     DEFAULT_FOLDER,
@@ -29,7 +29,7 @@ from velonimo_sim.options import (
 )
 from velonimo_sim.results import BASE, VARIANT, as_json, print_changes, print_result, rule_changes
 from velonimo_sim.run import Outcome, Tournament, manifest_of, play
-from velonimo_sim.run_files import is_unbegun
+from velonimo_sim.run_files import is_run, is_unbegun
 from velonimo_sim.schedule import TableKind
 from velonimo_sim.workers import Workers, available_cores, local_workers
 
@@ -147,6 +147,8 @@ def _command(arguments: Sequence[str] | None) -> int:
     tournaments, out = _tournaments(options), _out(options)
     if options.dry_run:
         return _dry_run(tournaments, options)
+    if options.compare_rules and is_run(out):
+        raise UsageError(f"--compare-rules: {out} holds a run of one set of rules; name another folder with --out")
     _announce(next(iter(tournaments.values())), options)
     results: dict[str, Any] = {}
     for name, tournament in tournaments.items():
@@ -198,7 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (UsageError, CorruptDataError) as error:
         say(COMMAND, error)
         return EXIT_USAGE
-    except WorkerError as error:
+    except (BotError, WorkerError) as error:
         say(COMMAND, error)
         return EXIT_FAULT
     except KeyboardInterrupt:
