@@ -13,7 +13,7 @@ from conftest import rotated_seatings
 from velonimo_sim import match
 from velonimo_sim.errors import BotError, WorkerError
 from velonimo_sim.game import GAMES
-from velonimo_sim.match import Match
+from velonimo_sim.match import Match, WholeDeals
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.workers import Chunk, Desk, Threads, Work
 
@@ -32,6 +32,15 @@ def chunks_of(work: Work, games: int, workers: int, games_per_deal: int = 1) -> 
     """Play the games from 0 on by threads that are let go in the end."""
     with closing(Match(Threads(work, workers), games_per_deal, pytest.fail)) as match:
         yield from match.play(range(games))
+
+
+def deals_of(work: Work, games: int, workers: int, games_per_deal: int) -> Iterator[Chunk]:
+    """Play the games from 0 on, and yield whole deals."""
+    whole_deals = WholeDeals(games_per_deal)
+    for chunk in chunks_of(work, games, workers, games_per_deal):
+        deals = whole_deals.take(chunk)
+        if deals is not None:
+            yield deals
 
 
 class StubTable:
@@ -184,13 +193,13 @@ def test_a_bot_that_fails_stops_the_match_after_all_chunks_before_it(
 @pytest.mark.parametrize("games_per_deal", [1, 4, 6, 24, 120])
 @pytest.mark.parametrize("seconds", [1e-9, 0.2])
 @pytest.mark.parametrize("workers", [1, 3])
-def test_only_whole_deals_are_yielded_however_small_the_chunks(
+def test_deals_are_made_whole_however_small_the_chunks(
     games_per_deal: int, seconds: float, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(match, "CHUNK_SECONDS", seconds)
     games = 5 * games_per_deal
     sizes = []
-    for chunk in chunks_of(stub_work(StubTable(3)), games, workers, games_per_deal):
+    for chunk in deals_of(stub_work(StubTable(3)), games, workers, games_per_deal):
         assert chunk.first_game == sum(sizes)
         assert chunk.games % games_per_deal == 0
         expected = np.repeat(np.arange(chunk.first_game, chunk.first_game + chunk.games), 3)
@@ -202,7 +211,7 @@ def test_only_whole_deals_are_yielded_however_small_the_chunks(
 def test_a_deal_that_takes_long_is_shared_by_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(match, "CHUNK_SECONDS", 1e-9)
     table = StubTable(3)
-    (chunk,) = chunks_of(stub_work(table), 24, 2, 24)
+    (chunk,) = deals_of(stub_work(table), 24, 2, 24)
     assert (chunk.games, len(table.calls)) == (24, 24)
 
 
@@ -223,6 +232,7 @@ class WorkerDiedError(Exception):
 class MortalWorkers:
     """Workers at a stub table that die of some games, each as often as it is told."""
 
+    chunk_scale = 1
     deaths = (WorkerDiedError,)
     most_chunks = 3
 

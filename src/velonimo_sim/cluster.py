@@ -4,11 +4,15 @@ The scheduler and its workers are started by whoever owns the machines; here is 
 the sources that it has, so it has to have the same ones; rows come back compressed, and this process alone writes.
 """
 
+import asyncio
+import json
 import os
 import pickle
 import time
+from collections.abc import Iterable
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -18,7 +22,7 @@ from numpy.typing import NDArray
 from velonimo_sim._jit import source_hash
 from velonimo_sim.errors import BotError, UsageError, WorkerError, in_one_line
 from velonimo_sim.game import GAMES, GameSpec
-from velonimo_sim.workers import Chunk, Work, play_pickled, words_for
+from velonimo_sim.workers import MAX_CHUNK_GAMES, Chunk, Work, play_pickled, words_for
 
 ANSWER_SECONDS = 10
 """How long a scheduler, and the first worker, may take to answer."""
@@ -48,18 +52,21 @@ def _check_worker(address: str, found: Sources, expected: Sources) -> None:
 
 
 Packed: TypeAlias = tuple[int, bytes]
-"""Rows as bytes: how many, and what they are compressed to."""
+"""Rows as bytes: how many bytes, and what they are compressed to."""
 
 
 def play_there(
     game: str, expected: Sources, pickled: bytes, first_game: int, games: int
-) -> tuple[float, Packed, Packed]:
-    """Play a chunk on a worker; return its seconds, and both kinds of rows compressed."""
+) -> list[tuple[float, Packed, Packed]]:
+    """Play a chunk on a worker, in parts that fit a desk; return of each its seconds, and both kinds of rows."""
     from distributed import get_worker
 
     _check_worker(get_worker().address, Sources.here(game), expected)
-    chunk = play_pickled(pickled, first_game, games)
-    return chunk.seconds, _packed(chunk.game_rows), _packed(chunk.col_rows)
+    parts = []
+    for first in range(first_game, first_game + games, MAX_CHUNK_GAMES):
+        part = play_pickled(pickled, first, min(MAX_CHUNK_GAMES, first_game + games - first))
+        parts.append((part.seconds, _packed(part.game_rows), _packed(part.col_rows)))
+    return parts
 
 
 def _packed(rows: NDArray[np.void]) -> Packed:
@@ -67,9 +74,10 @@ def _packed(rows: NDArray[np.void]) -> Packed:
     return len(data), pa.compress(data, codec="zstd", asbytes=True)
 
 
-def _unpacked(packed: Packed, row: np.dtype[np.void]) -> NDArray[np.void]:
-    size, data = packed
-    return np.frombuffer(pa.decompress(data, size, codec="zstd", asbytes=True), row)
+def _unpacked(parts: Iterable[Packed], row: np.dtype[np.void]) -> NDArray[np.void]:
+    return np.concatenate(
+        [np.frombuffer(pa.decompress(data, size, codec="zstd", asbytes=True), row) for size, data in parts]
+    )
 
 
 class _ClusterResult:
@@ -85,7 +93,7 @@ class _ClusterResult:
         from distributed import KilledWorker
 
         try:
-            seconds, game_rows, col_rows = self._future.result()
+            seconds, game_rows, col_rows = zip(*self._future.result(), strict=True)
         except (BotError, UsageError, WorkerError):
             raise
         except KilledWorker as error:
@@ -98,7 +106,7 @@ class _ClusterResult:
         except Exception as error:
             raise WorkerError(f"a worker cannot play ({in_one_line(error)})") from None
         rows = _unpacked(game_rows, self._work.game_row), _unpacked(col_rows, self._work.col_row)
-        return Chunk(self._games.start, len(self._games), *rows, seconds)
+        return Chunk(self._games.start, len(self._games), *rows, sum(seconds))
 
 
 class Cluster:
@@ -119,8 +127,8 @@ class Cluster:
         If the scheduler does not answer, has no workers, or one of them plays with other sources.
     """
 
-    deaths: tuple[type[Exception], ...] = ()  # the scheduler itself has a chunk played again
-    """What a result raises for a worker that died; nothing, as the scheduler has its chunks played again."""
+    chunk_scale = 10
+    deaths: tuple[type[Exception], ...] = ()  # the scheduler itself has the chunks of a lost worker played again
 
     def __init__(self, game: GameSpec, scheduler: str) -> None:
         self._game = game.name
@@ -174,6 +182,22 @@ class Cluster:
         self._client.close()
 
 
+def _address_in(scheduler_file: Path) -> str:
+    try:
+        return str(json.loads(scheduler_file.read_text(encoding="utf-8"))["address"])
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise UsageError(f"--scheduler {scheduler_file}: is no scheduler file ({in_one_line(error)})") from None
+
+
+async def _greet(address: str) -> None:
+    """See that a scheduler answers; a client of Dask waits for ever for one that accepts a call and says nothing."""
+    from distributed import Security
+    from distributed.comm import connect
+
+    comm = await connect(address, timeout=ANSWER_SECONDS, **Security().get_connection_args("client"))
+    await comm.close()
+
+
 def _client_of(scheduler: str) -> Any:
     try:
         from distributed import Client
@@ -184,9 +208,10 @@ def _client_of(scheduler: str) -> Any:
         raise UsageError(
             f"--scheduler {scheduler}: allowed is an address, such as tcp://HOST:8786, or a scheduler file"
         )
-    where = {"scheduler_file": scheduler} if is_file else {"address": scheduler}
+    address = _address_in(Path(scheduler)) if is_file else scheduler
     try:
-        return Client(**where, timeout=ANSWER_SECONDS, set_as_default=False)
+        asyncio.run(asyncio.wait_for(_greet(address), ANSWER_SECONDS))
+        return Client(address, timeout=ANSWER_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise WorkerError(
             f"--scheduler {scheduler}: does not answer within {ANSWER_SECONDS} s ({in_one_line(error)})"

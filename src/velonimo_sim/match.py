@@ -1,7 +1,7 @@
 """The games of a run, handed out in chunks and taken back in order: the same rows whoever plays them."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +10,7 @@ from velonimo_sim.errors import WorkerError
 from velonimo_sim.workers import MAX_CHUNK_GAMES, Chunk, Result, Workers, words_for
 
 CHUNK_SECONDS = 0.2
-"""How long a chunk should take: often enough for progress and Ctrl-C, long enough to be worth handing over."""
+"""How long a thread's chunk should take: often enough for progress and Ctrl-C, long enough to be worth handing over."""
 MAX_DEATHS = 3
 """After so many deaths of workers that played the same chunk the run stops."""
 
@@ -36,23 +36,15 @@ class Match:
         self._deaths: Counter[int] = Counter()
 
     def play(self, games: range) -> Iterator[Chunk]:
-        """Play a range of games, which is of whole deals, and yield their rows in order, whole deals at a time.
+        """Play a range of games, which is of whole deals, and yield their rows in order, chunk by chunk.
 
         Raises
         ------
         BotError
-            If a bot fails; all deals before the game it happened in have then been yielded.
+            If a bot fails; all chunks before the one it happened in have then been yielded.
         WorkerError
             If workers die again and again over the same chunk.
         """
-        return self._whole_deals(self._chunks(games))
-
-    def close(self) -> None:
-        """Let the workers play what is under way to its end, drop it, and let them go."""
-        self._workers.close()
-
-    def _chunks(self, games: range) -> Iterator[Chunk]:
-        """Play a range of games and yield their rows in order, chunk by chunk."""
         pending: deque[tuple[range, Result]] = deque()
         start = games.start
         while start < games.stop or pending:
@@ -63,6 +55,10 @@ class Match:
             played = self._result(pending)
             self._seconds_per_game = played.seconds / played.games
             yield played
+
+    def close(self) -> None:
+        """Let the workers play what is under way to its end, drop it, and let them go."""
+        self._workers.close()
 
     def _result(self, pending: deque[tuple[range, Result]]) -> Chunk:
         """Return the first chunk under way; if its worker died, those that died with it are played again."""
@@ -87,30 +83,39 @@ class Match:
         left_of_deal = self._games_per_deal - start % self._games_per_deal
         if self._seconds_per_game == 0.0:
             return 1  # how long a game takes is not known yet
-        size = max(1, min(MAX_CHUNK_GAMES, int(CHUNK_SECONDS / self._seconds_per_game)))
+        size = max(1, min(MAX_CHUNK_GAMES, int(CHUNK_SECONDS / self._seconds_per_game))) * self._workers.chunk_scale
         if size <= left_of_deal:
             return size
         return left_of_deal + (size - left_of_deal) // self._games_per_deal * self._games_per_deal
 
-    def _whole_deals(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-        """Yield chunks that end where a deal does; parts of a deal are held back until it is whole."""
-        parts: list[Chunk] = []
-        for chunk in chunks:
-            is_whole = (chunk.first_game + chunk.games) % self._games_per_deal == 0
-            if is_whole and not parts:
-                yield chunk
-                continue
-            parts.append(replace(chunk, game_rows=chunk.game_rows.copy(), col_rows=chunk.col_rows.copy()))
-            if is_whole:
-                yield _joined(parts)
-                parts = []
 
+class WholeDeals:
+    """Makes whole deals of chunks that come in order; a part of a deal is held back until the rest of it has come.
 
-def _joined(parts: list[Chunk]) -> Chunk:
-    return Chunk(
-        parts[0].first_game,
-        sum(part.games for part in parts),
-        np.concatenate([part.game_rows for part in parts]),
-        np.concatenate([part.col_rows for part in parts]),
-        sum(part.seconds for part in parts),
-    )
+    Parameters
+    ----------
+    games_per_deal : int
+        How many games in a row belong to one deal.
+    """
+
+    def __init__(self, games_per_deal: int) -> None:
+        self._games_per_deal = games_per_deal
+        self._parts: list[Chunk] = []
+
+    def take(self, chunk: Chunk) -> Chunk | None:
+        """Return the chunk, joined to what was held back; None if it does not end where a deal does."""
+        is_whole = (chunk.first_game + chunk.games) % self._games_per_deal == 0
+        if is_whole and not self._parts:
+            return chunk
+        # What is held back outlives the buffers of the chunk.
+        self._parts.append(replace(chunk, game_rows=chunk.game_rows.copy(), col_rows=chunk.col_rows.copy()))
+        if not is_whole:
+            return None
+        parts, self._parts = self._parts, []
+        return Chunk(
+            parts[0].first_game,
+            sum(part.games for part in parts),
+            np.concatenate([part.game_rows for part in parts]),
+            np.concatenate([part.col_rows for part in parts]),
+            sum(part.seconds for part in parts),
+        )

@@ -25,11 +25,17 @@ class GamesProgress:
         Number of games in all.
     quiet : bool
         Show nothing.
+
+    Attributes
+    ----------
+    leader : str
+        The bot that leads so far; empty if that is not known.
     """
 
     def __init__(self, games: int, quiet: bool) -> None:
         self._games = games
         self._quiet = quiet
+        self.leader = ""
         self._done = self._played = 0
         self._began = self._spoke = time.monotonic()
         self._bar: Progress | None = None
@@ -40,11 +46,11 @@ class GamesProgress:
                 MofNCompleteColumn(),
                 TextColumn("{task.fields[rate]:,.0f} games/s, left"),
                 TimeRemainingColumn(),
-                TextColumn("{task.fields[leader]}"),
+                TextColumn("{task.fields[leads]}"),
                 console=Console(stderr=True),
                 transient=True,
             )
-            self._task = self._bar.add_task("games", total=games, rate=0.0, leader="")
+            self._task = self._bar.add_task("games", total=games, rate=0.0, leads="")
 
     def __enter__(self) -> Self:
         """Start the clock."""
@@ -60,19 +66,20 @@ class GamesProgress:
         if self._bar:
             self._bar.stop()
 
-    def advance(self, games: int, leader: str, is_new: bool = True) -> None:
-        """Count games, which count for the rate if they are new, and say who leads."""
+    def advance(self, games: int, is_new: bool = True) -> None:
+        """Count games, which count for the rate if they are new; say how it stands if it is time to."""
         self._done += games
         self._played += games if is_new else 0
         now = time.monotonic()
         rate = self._played / max(now - self._began, 1e-9)
+        leads = f", {self.leader} leads" if self.leader else ""
         if self._bar:
-            self._bar.update(self._task, completed=self._done, rate=rate, leader=f"{escape(leader)} leads")
+            self._bar.update(self._task, completed=self._done, rate=rate, leads=escape(leads))
         elif not self._quiet and self._played and now - self._spoke >= LINE_SECONDS:
             self._spoke = now
             left = (self._games - self._done) / rate
             print(
-                f"{self._done:,} of {self._games:,} games, {rate:,.0f} games/s, {left:,.0f} s left, {leader} leads",
+                f"{self._done:,} of {self._games:,} games, {rate:,.0f} games/s, {left:,.0f} s left{leads}",
                 file=sys.stderr,
                 flush=True,
             )

@@ -22,7 +22,7 @@ from velonimo_sim.commands import EXIT_FAULT, exit_status_of
 from velonimo_sim.errors import BotError, CorruptDataError, UsageError, WorkerError
 from velonimo_sim.faults import OnFault
 from velonimo_sim.game import GAMES, BotLike, GameSpec
-from velonimo_sim.match import Match
+from velonimo_sim.match import Match, WholeDeals
 from velonimo_sim.progress import GamesProgress, Say
 from velonimo_sim.records import RunFolder, claim_run_folder, clear_run_folder, disk_need, locked
 from velonimo_sim.run_files import (
@@ -212,7 +212,10 @@ class Tournament:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a tournament ended: ``status`` is finished, interrupted or failed; ``games_written`` are in the folder."""
+    """How a tournament ended: ``status`` is finished, interrupted or failed; ``games_written`` are in the folder.
+
+    ``cause`` says why it failed, ``signal`` is the one that asked it to stop, if any.
+    """
 
     standings: Standings
     sequence: ConfidenceSequence | None
@@ -221,7 +224,14 @@ class Outcome:
     status: str
     cause: str
     games_written: int
-    exit_status: int
+    signal: int | None
+
+    @property
+    def exit_status(self) -> int:
+        """The status with which the command ends."""
+        if self.status == "interrupted" and self.signal is not None:
+            return exit_status_of(self.signal)
+        return EXIT_FAULT if self.status == "failed" else 0
 
 
 class StopRequest:
@@ -424,46 +434,37 @@ def _play_on(
     """Play what is missing beside the shards that are there."""
     manifest = tournament.manifest()
     folder = RunFolder(out, tournament.game, tournament.schedule.bots, manifest)
-    standings, judge, stop = (
-        Standings(tournament.schedule, tournament.most_points),
-        _Judge(tournament),
-        StopRequest(say),
-    )
-    status, cause, exit_status, played = "finished", "", 0, 0
-    began = time.perf_counter()
+    standings = Standings(tournament.schedule, tournament.most_points)
+    judge, stop = _Judge(tournament), StopRequest(say)
+    cause, played, began = "", 0, time.perf_counter()
     with stop.heeded(), GamesProgress(tournament.games, quiet) as progress:
         try:
             folder.write_manifest(manifest | {"status": "running"})
             with closing(Match(workers, tournament.schedule.games_per_deal, say)) as match:
-                for chunk, is_new in _chunks(tournament, match, shards):
-                    needed = judge.needed(chunk)
+                for deals, is_new in _deals(tournament, match, shards, progress, stop):
+                    needed = judge.needed(deals)
                     standings.add(needed.game_rows)
                     if is_new:
                         folder.add(needed)
                         played += needed.games
-                    progress.advance(needed.games, standings.leader(), is_new)
+                    progress.leader = standings.leader()
                     if judge.decision:
                         break
-                    if stop.signal is not None:
-                        status, exit_status = "interrupted", exit_status_of(stop.signal)
-                        break
         except (BotError, WorkerError, OSError) as error:
-            status, cause, exit_status = "failed", _cause(error, folder), EXIT_FAULT
+            cause = _cause(error, folder)
         try:
             folder.close()
-            folder.write_manifest(
-                manifest | {"status": status, "cause": cause, "games_written": _written(shards, folder)}
-            )
         except OSError as error:
-            status, cause, exit_status = "failed", cause or _cause(error, folder), EXIT_FAULT
+            cause = cause or _cause(error, folder)
+        is_complete = judge.decision is not None or standings.games == tournament.games
+        status = "failed" if cause else "finished" if is_complete else "interrupted"
+        written = sum(shard.games for shard in shards) + folder.games
+        try:
+            folder.write_manifest(manifest | {"status": status, "cause": cause, "games_written": written})
+        except OSError as error:
+            status, cause = "failed", cause or _cause(error, folder)
     seconds = time.perf_counter() - began
-    written = _written(shards, folder)
-    return Outcome(standings, judge.sequence, seconds, played, status, cause, written, exit_status)
-
-
-def _written(shards: Sequence[Shard], folder: RunFolder) -> int:
-    """Return how many games are on disk."""
-    return sum(shard.games for shard in shards) + folder.games
+    return Outcome(standings, judge.sequence, seconds, played, status, cause, written, stop.signal)
 
 
 def _cause(error: Exception, folder: RunFolder) -> str:
@@ -472,14 +473,23 @@ def _cause(error: Exception, folder: RunFolder) -> str:
     return str(error)
 
 
-def _chunks(tournament: Tournament, match: Match, shards: Sequence[Shard]) -> Iterator[tuple[Chunk, bool]]:
-    """Yield the chunks of a run in the order of its games, and whether they have just been played or are on disk."""
+def _deals(
+    tournament: Tournament, match: Match, shards: Sequence[Shard], progress: GamesProgress, stop: StopRequest
+) -> Iterator[tuple[Chunk, bool]]:
+    """Yield the deals of a run in order, and whether they have just been played or are on disk, until asked to stop."""
     for step in _steps(shards, tournament.games):
         if isinstance(step, Shard):
+            progress.advance(step.games, is_new=False)
             yield _recorded(tournament, step), False
-        else:
-            for chunk in match.play(step):
-                yield chunk, True
+            continue
+        whole_deals = WholeDeals(tournament.schedule.games_per_deal)
+        for chunk in match.play(step):
+            progress.advance(chunk.games)
+            deals = whole_deals.take(chunk)
+            if deals is not None:
+                yield deals, True
+            if stop.signal is not None:
+                return
 
 
 def _recorded(tournament: Tournament, shard: Shard) -> Chunk:

@@ -99,7 +99,7 @@ def _out(options: argparse.Namespace) -> Path:
 
 def _workers(options: argparse.Namespace, tournament: Tournament) -> Workers:
     """Return who plays a tournament, once all is compiled; before that, a scheduler has to answer."""
-    if options.scheduler:
+    if options.scheduler is not None:
         from velonimo_sim.cluster import Cluster
 
         return Cluster(tournament.game, options.scheduler).take(tournament.work())

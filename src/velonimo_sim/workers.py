@@ -69,6 +69,10 @@ class Workers(Protocol):
         """How many chunks may be under way or in use: enough that nobody has to wait."""
 
     @property
+    def chunk_scale(self) -> int:
+        """How many times as large as a thread's a chunk should be, since handing it over takes longer."""
+
+    @property
     def deaths(self) -> tuple[type[Exception], ...]:
         """What the result raises when the worker that played it has died."""
 
@@ -151,6 +155,7 @@ class Threads:
         How many threads.
     """
 
+    chunk_scale = 1
     deaths: tuple[type[Exception], ...] = ()
 
     def __init__(self, work: Work, count: int) -> None:
@@ -181,6 +186,7 @@ class Processes:
         How many processes.
     """
 
+    chunk_scale = 1
     deaths: tuple[type[Exception], ...] = (BrokenProcessPool,)
 
     def __init__(self, work: Work, count: int) -> None:
