@@ -163,7 +163,7 @@ class Faulty(Last):
 
 class Raising(Last):
     def choose(self, view, moves, rng):
-        if view["col"] == 5 and view["phase"] == "lead" and "H50" in view["hand"]:
+        if view["col"] == 5 and view["phase"] == "lead" and {"H50", "H45"} <= {*view["hand"]}:
             raise ValueError("lost my glasses")
         return super().choose(view, moves, rng)
 """
@@ -198,19 +198,21 @@ def test_chunks_of_many_games_come_back_whole(dask: Dask, monkeypatch: pytest.Mo
     assert_holds("run", 6000)
 
 
-def test_plain_bots_and_their_faults_are_played_by_a_cluster(dask: Dask) -> None:
-    for number, arguments in enumerate(
-        (
-            ("--bots", plain("Last"), "greedy", plain("Last")),
-            ("--bots", plain("Faulty"), "random", "--on-fault", "forfeit", "--rule", "duel_target=12"),
-            ("--table", "round-robin", "--players", "2", "--bots", *THREE, plain("Last"), "--seating", "permutations"),
-        )
-    ):
-        arguments = (*arguments, "--games", "24", "--seed", "2", "--quiet")
-        assert play(*arguments, "--workers", "1", "--out", f"local-{number}").status == 0
-        assert play(*arguments, "--out", f"run-{number}", "--scheduler", dask.address).status == 0
-        assert_same_rows(f"run-{number}", f"local-{number}")
-    assert frame("run-1")["fault"].any()
+WITH_PLAIN_BOTS = {
+    "plain": ["--bots", "Last", "greedy", "Last"],
+    "faults": ["--bots", "Faulty", "random", "--on-fault", "forfeit", "--rule", "duel_target=12"],
+    "round-robin": ["--table", "round-robin", "--players", "2", "--seating", "permutations", "--bots", *THREE, "Last"],
+}
+
+
+@pytest.mark.parametrize("name", ["plain", "faults", pytest.param("round-robin", marks=pytest.mark.slow)])
+def test_plain_bots_and_their_faults_are_played_by_a_cluster(name: str, dask: Dask) -> None:
+    words = [plain(word) if word in ("Last", "Faulty") else word for word in WITH_PLAIN_BOTS[name]]
+    arguments = (*words, "--games", "24", "--seed", "2", "--quiet", "--out")
+    assert play(*arguments, "local", "--workers", "1").status == 0
+    assert play(*arguments, "run", "--scheduler", dask.address).status == 0
+    assert_same_rows("run", "local")
+    assert frame("run")["fault"].any() == (name == "faults")
 
 
 def test_a_local_run_is_gone_on_with_by_a_cluster_and_the_other_way_round(dask: Dask) -> None:
@@ -237,15 +239,19 @@ def test_a_dry_run_asks_the_cluster_how_fast_it_is(dask: Dask) -> None:
     assert json.loads(said.out)["games_per_second"] > 0
 
 
-def test_a_bot_at_fault_is_named_with_its_game_as_in_a_local_run(dask: Dask) -> None:
-    arguments = ("--bots", plain("Raising"), "greedy", "random", "--games", "60", "--seed", "2", "--quiet")
+def test_a_bot_at_fault_is_named_as_in_a_local_run_and_the_deals_before_are_saved(dask: Dask) -> None:
+    """But for those of the same chunk: the chunks of a cluster are longer."""
+    arguments = ("--bots", plain("Raising"), "greedy", "random", "--games", "60", "--seed", "3", "--quiet")
     local = play(*arguments, "--workers", "1", "--out", "local")
     said = play(*arguments, "--out", "run", "--scheduler", dask.address)
-    assert (local.status, said.status) == (1, 1)
+    assert (local.status, said.status, local.err.count("\n"), said.err.count("\n")) == (1, 1, 1, 1)
     assert "lost my glasses" in said.err
-    assert said.err == local.err.replace("in local", "in run")
-    assert_same_rows("run", "local")
-    assert manifest("run") == manifest("local")
+    assert manifest("run")["cause"] == manifest("local")["cause"]
+    games, at_most = manifest("run")["games_written"], manifest("local")["games_written"]
+    assert 0 < games <= at_most
+    assert f"; {games} games are safe in run; --resume goes on" in said.err
+    assert_holds("run", games)
+    assert frame("run").equals(frame("local").head(3 * games))
 
 
 # Workers that die.
@@ -253,7 +259,7 @@ def test_a_bot_at_fault_is_named_with_its_game_as_in_a_local_run(dask: Dask) -> 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_a_worker_that_is_killed_in_the_middle_costs_no_row(dask: Dask, number: signal.Signals) -> None:
-    arguments = (*SLOW, "--games", "90", "--out")
+    arguments = (*SLOW, "--games", "60", "--out")
     assert play(*arguments, "local").status == 0
     with dask.worker(f"mortal-{number}") as worker, started(*arguments, "run", "--scheduler", dask.address) as running:
         wait_for(lambda: any(Path("run").glob("games-*")), running)
@@ -262,10 +268,10 @@ def test_a_worker_that_is_killed_in_the_middle_costs_no_row(dask: Dask, number: 
         assert running.poll() is None
         finished = len([*Path("run").glob("games-*")])
         _, err = running.communicate(timeout=60)
-    assert 0 < finished < 15
+    assert 0 < finished < 10
     assert (running.returncode, "Traceback" in err) == (0, False)
     assert_same_rows("run", "local")
-    assert_holds("run", 90)
+    assert_holds("run", 60)
 
 
 @pytest.mark.slow
@@ -318,7 +324,7 @@ def test_a_run_whose_scheduler_is_killed_is_gone_on_with(tmp_path: Path) -> None
     games = manifest("run")["games_written"]
     assert f"; {games} games are safe in run; --resume goes on" in err
     assert "stopped: the scheduler is lost (" in err
-    assert "Traceback" not in err
+    assert "Traceback" not in err, err
     assert_holds("run", games)
     assert play(*arguments, "run", "--resume").status == 0
     assert play(*arguments, "local").status == 0
@@ -453,8 +459,9 @@ def test_the_command_itself_waits_ten_seconds_for_a_scheduler(kind: Any) -> None
 def test_a_scheduler_without_workers_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "ANSWER_SECONDS", 1)
     with scheduler(tmp_path) as empty:
-        said = play(*RUN, "--games", "6", "--out", "run", "--scheduler", empty.address)
-    assert_one_line(said, 1, f"--scheduler {empty.address}: has no workers within 1 s")
+        address = empty.address
+        said = play(*RUN, "--games", "6", "--out", "run", "--scheduler", address)
+    assert_one_line(said, 1, f"--scheduler {address}: has no workers within 1 s")
     assert not Path("run").exists()
 
 

@@ -361,7 +361,7 @@ def test_a_round_robin_says_how_many_tables_there_are_before_a_game_is_played(mo
 
 
 def test_a_round_robin_is_rated() -> None:
-    arguments = ("--table", "round-robin", "--players", "3", "--bots", *FIVE, "--games", "600", "--seed", "6")
+    arguments = ("--table", "round-robin", "--players", "3", "--bots", *FIVE, "--games", "300", "--seed", "6")
     rows = json.loads(play(*arguments, "--quiet", "--json", "--out", "json").out)["bots"]
     by_bot = {row["bot"]: row for row in rows}
     assert list(by_bot) == list(FIVE)
@@ -379,13 +379,13 @@ def test_a_round_robin_is_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "SHARD_GAMES", 30)
     arguments = ("--table", "round-robin", "--players", "3", "--bots", *FIVE, "--seed", "6", "--quiet")
     play(*arguments, "--games", "30", "--out", "run")
-    assert play("--resume", "--games", "90", "--quiet", "--out", "run").status == 0
+    assert play("--resume", "--games", "60", "--quiet", "--out", "run").status == 0
     monkeypatch.setattr(match, "CHUNK_SECONDS", 1e-9)
-    play(*arguments, "--games", "90", "--out", "whole")
+    play(*arguments, "--games", "60", "--out", "whole")
     Path("whole/cols-0000000030.parquet").unlink()
     assert play("--resume", "--quiet", "--out", "whole").status == 0
     assert_same_rows("run", "whole")
-    assert_holds("whole", 90)
+    assert_holds("whole", 60)
 
 
 BAD_ROUND_ROBINS = {

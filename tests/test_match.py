@@ -169,12 +169,12 @@ def note_ends(chunks: Iterator[Chunk], ends: list[int]) -> None:
 
 def fails_at_game_50(first_game: int, games: int) -> None:
     if first_game <= 50 < first_game + games:
-        raise BotError("game 50")
+        raise BotError("game 50", 50)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("seconds", [1e-9, 0.2])
-def test_a_bot_that_fails_stops_the_match_after_all_chunks_before_it(
+def test_a_bot_that_fails_stops_the_match_after_all_games_before_it(
     workers: int, seconds: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(match, "CHUNK_SECONDS", seconds)
@@ -182,9 +182,19 @@ def test_a_bot_that_fails_stops_the_match_after_all_chunks_before_it(
     chunks = chunks_of(stub_work(table), 1_000, workers)
     with pytest.raises(BotError, match="game 50"):
         note_ends(chunks, played)
-    failing = next(first for first, games in sorted(table.calls) if first <= 50 < first + games)
-    assert played[-1] == failing
+    assert played[-1] == 50
     assert set(threading.enumerate()) - before == set()
+
+
+def test_a_match_that_is_stopped_ends_with_the_chunks_under_way() -> None:
+    table, games = StubTable(2), []
+    with closing(Match(Threads(stub_work(table), 2), 2, pytest.fail)) as played:
+        for chunk in played.play(range(10**9)):
+            games += range(chunk.first_game, chunk.first_game + chunk.games)
+            if chunk.first_game >= 3:
+                played.stop()
+    assert games == list(range(len(games)))
+    assert len(games) == sum(count for _, count in table.calls) < 10**5
 
 
 # Whole deals.

@@ -73,16 +73,17 @@ def killed_everywhere(*arguments: str) -> list[dict[str, Any]]:
     return lines
 
 
-def test_a_run_killed_before_any_step_with_its_files_is_gone_on_with() -> None:
-    games = ("--games", "12")
-    assert play(*RUN, *games, "--out", "whole").status == 0
-    lines = killed_everywhere(*RUN, *games)
+@pytest.mark.parametrize("games", [6, pytest.param(18, marks=pytest.mark.slow)])
+def test_a_run_killed_before_any_step_with_its_files_is_gone_on_with(games: int) -> None:
+    assert play(*RUN, "--games", str(games), "--out", "whole").status == 0
+    lines = killed_everywhere(*RUN, "--games", str(games))
     left = {name for line in lines[:-1] for name in line["found"]}
-    assert {"_probe", "_run.json", "_cols-0000000006.parquet", "_games-0000000006.parquet"} <= left
+    last = f"{games - 6:010d}.parquet"
+    assert {"_probe", "_run.json", f"_cols-{last}", f"_games-{last}", f"cols-{last}"} <= left
     for line in lines:
         assert_same_rows(line["folder"], "whole")
-        assert_holds(line["folder"], 12)
-        assert (manifest(line["folder"])["status"], manifest(line["folder"])["games_written"]) == ("finished", 12)
+        assert_holds(line["folder"], games)
+        assert (manifest(line["folder"])["status"], manifest(line["folder"])["games_written"]) == ("finished", games)
 
 
 @pytest.mark.slow
@@ -175,16 +176,16 @@ def is_running(process: int) -> bool:
 
 def test_a_killed_run_of_plain_bots_leaves_no_process_behind_and_is_gone_on_with() -> None:
     Path("sleepy.py").write_text(SLEEPY)
-    arguments = ("--bots", "./sleepy.py:Sleepy", "greedy", "random", "--games", "60", "--quiet", "--out")
+    arguments = ("--bots", "./sleepy.py:Sleepy", "greedy", "random", "--games", "36", "--quiet", "--out")
     kill_when(shards, *arguments, "run", "--workers", "2")
     processes = {int(line) for line in Path("pids").read_text().split()}
     assert len(processes) >= 2
     wait_for(lambda: not any(map(is_running, processes)))
-    assert 0 < shards() < 10
+    assert 0 < shards() < 6
     assert play(*arguments, "run", "--resume", "--workers", "1").status == 0
     assert play(*arguments, "whole", "--workers", "1").status == 0
     assert_same_rows("run", "whole")
-    assert_holds("run", 60)
+    assert_holds("run", 36)
 
 
 # Damaged.
@@ -602,6 +603,8 @@ def test_a_run_that_needs_more_disk_than_is_free_is_refused_before_it_begins() -
 
 
 def test_what_a_run_has_written_already_counts_as_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match, "CHUNK_SECONDS", 0.2)
+    monkeypatch.setattr(records, "SHARD_GAMES", 6_000)
     play(*RUN, "--games", "6000", "--out", "run")
     usage = shutil.disk_usage(".")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=100_000))

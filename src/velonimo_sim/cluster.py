@@ -6,6 +6,7 @@ the sources that it has, so it has to have the same ones; rows come back compres
 
 import asyncio
 import json
+import logging
 import os
 import pickle
 import time
@@ -203,6 +204,7 @@ def _client_of(scheduler: str) -> Any:
         from distributed import Client
     except ImportError:
         raise UsageError('--scheduler: needs Dask: python -m pip install "velonimo_sim[dask]"') from None
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what goes wrong is said here, in one line
     is_file = os.path.exists(scheduler)
     if not is_file and "://" not in scheduler:
         raise UsageError(

@@ -31,7 +31,19 @@ class CorruptDataError(ValueError):
 
 
 class BotError(RuntimeError):
-    """A bot that raised or broke the rules; the message names the game, the seat, the bot and the cause."""
+    """A bot that raised or broke the rules; the message names the game, the seat, the bot and the cause.
+
+    Parameters
+    ----------
+    message : str
+        What is said.
+    game : int, optional
+        Index of the game in its run.
+    """
+
+    def __init__(self, message: str, game: int | None = None) -> None:
+        super().__init__(message)
+        self.game = game
 
 
 class WorkerError(RuntimeError):

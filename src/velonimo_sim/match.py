@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from velonimo_sim.errors import WorkerError
+from velonimo_sim.errors import BotError, WorkerError
 from velonimo_sim.workers import MAX_CHUNK_GAMES, Chunk, Result, Workers, words_for
 
 CHUNK_SECONDS = 0.2
@@ -34,6 +34,7 @@ class Match:
         self._notify = notify
         self._seconds_per_game = 0.0
         self._deaths: Counter[int] = Counter()
+        self._is_stopping = False
 
     def play(self, games: range) -> Iterator[Chunk]:
         """Play a range of games, which is of whole deals, and yield their rows in order, chunk by chunk.
@@ -41,20 +42,30 @@ class Match:
         Raises
         ------
         BotError
-            If a bot fails; all chunks before the one it happened in have then been yielded.
+            If a bot fails; all games before the one it happened in have then been yielded.
         WorkerError
             If workers die again and again over the same chunk.
         """
         pending: deque[tuple[range, Result]] = deque()
         start = games.start
-        while start < games.stop or pending:
-            while start < games.stop and len(pending) < self._workers.most_chunks:
+        while pending or (start < games.stop and not self._is_stopping):
+            while start < games.stop and not self._is_stopping and len(pending) < self._workers.most_chunks:
                 chunk = range(start, min(games.stop, start + self._size_at(start)))
                 pending.append((chunk, self._workers.submit(chunk.start, len(chunk))))
                 start = chunk.stop
-            played = self._result(pending)
+            first = pending[0][0].start
+            try:
+                played = self._result(pending)
+            except BotError as error:
+                if error.game is not None and error.game > first:
+                    yield self._workers.submit(first, error.game - first).result()
+                raise
             self._seconds_per_game = played.seconds / played.games
             yield played
+
+    def stop(self) -> None:
+        """Hand out no more chunks, so that ``play`` ends with those that are under way."""
+        self._is_stopping = True
 
     def close(self) -> None:
         """Let the workers play what is under way to its end, drop it, and let them go."""

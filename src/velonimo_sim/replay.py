@@ -101,7 +101,10 @@ def recreate_game(folder: Path, game: int, out: Path | None) -> int:
     for fault in faults:
         say(COMMAND, f"game {game}, {fault}")
     if out is not None:
-        write_records(out, [record])
+        try:
+            write_records(out, [record])
+        except OSError as error:
+            raise UsageError(f"--out {out}: cannot be written ({error.strerror})") from None
     else:
         print(json.dumps(record))
     if not faults:
@@ -160,7 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (UsageError, CorruptDataError) as error:
         say(COMMAND, error)
         return EXIT_USAGE
-    except (BotError, OSError) as error:
+    except BotError as error:
         say(COMMAND, error)
         return EXIT_FAULT
     except KeyboardInterrupt:

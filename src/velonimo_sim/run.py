@@ -365,13 +365,15 @@ def _steps(shards: Sequence[Shard], games: int) -> Iterator[Shard | range]:
 # Playing it.
 
 
-def _check_disk(tournament: Tournament, folder: Path) -> None:
-    """Raise a ``UsageError`` if the disk of a folder, which need not exist yet, has not the room that a run needs."""
-    there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
-    free = shutil.disk_usage(there).free + sum(path.stat().st_size for path in folder.glob("*.parquet"))
-    if tournament.bytes_needed > free:
+def _check_disk(tournament: Tournament, folder: Path, shards: Sequence[Shard]) -> None:
+    """Raise a ``UsageError`` if the disk has not the room that the games need which are not there yet."""
+    games = tournament.games - sum(shard.games for shard in shards)
+    needed = disk_need(games, tournament.schedule.players, tournament.most_col_rows)
+    replaced = [] if shards else [*folder.glob("*.parquet")]
+    free = shutil.disk_usage(folder).free + sum(path.stat().st_size for path in replaced)
+    if needed > free:
         raise UsageError(
-            f"--games {tournament.games}: about {tournament.bytes_needed / 1e9:,.1f} GB are needed, and in {there} "
+            f"--games {tournament.games}: about {needed / 1e9:,.1f} GB are needed, and in {folder.absolute()} "
             f"{free / 1e9:,.1f} GB are free"
         )
 
@@ -417,8 +419,8 @@ def play(
     is_new = claim_run_folder(folder, overwrite, resume)
     try:
         with locked(folder):
-            _check_disk(tournament, folder)
             shards = take_up(folder, tournament, say) if resume else []
+            _check_disk(tournament, folder, shards)
             players = workers()
             if not resume:
                 clear_run_folder(folder)
@@ -489,7 +491,9 @@ def _deals(
             if deals is not None:
                 yield deals, True
             if stop.signal is not None:
-                return
+                match.stop()
+        if stop.signal is not None:
+            return
 
 
 def _recorded(tournament: Tournament, shard: Shard) -> Chunk:

@@ -544,7 +544,8 @@ class Table:
         seat = int(loop["seat"])
         if self.on_fault is OnFault.RAISE:
             bot = self.bots[self._bot_of(loop)]
-            raise BotError(f"game {loop['game']}, seat {seat}, bot {bot.text}: {cause}") from error
+            game = int(loop["game"])
+            raise BotError(f"game {game}, seat {seat}, bot {bot.text}: {cause}", game) from error
         loop["faults"][seat] += 1
         loop["fault"][seat] = loop["fault"][seat] or kind
         if self.on_fault is OnFault.FORFEIT:
