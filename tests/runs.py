@@ -57,7 +57,7 @@ def play(*arguments: str) -> Said:
 
 
 def play_apart(
-    *arguments: str, script: str = SMALL, timeout: float = 120, environment: Mapping[str, str] | None = None
+    *arguments: str, script: str = SMALL, timeout: float = 300, environment: Mapping[str, str] | None = None
 ) -> Said:
     """Run the tournament command in a process of its own, with small shards if nothing else is said."""
     done = subprocess.run(
@@ -83,8 +83,10 @@ def started(*arguments: str, script: str = SMALL) -> Iterator[subprocess.Popen[s
             process.kill()
 
 
-def wait_for(happened: Callable[[], object], process: subprocess.Popen[str] | None = None, seconds: float = 60) -> None:
-    """Look again and again until something has happened."""
+def wait_for(
+    happened: Callable[[], object], process: subprocess.Popen[Any] | None = None, seconds: float = 300
+) -> None:
+    """Look again and again until something has happened, for which the engine may have to be compiled first."""
     end = time.monotonic() + seconds
     while not happened():
         assert process is None or process.poll() is None, "the process has ended too early"

@@ -602,11 +602,14 @@ def test_a_run_that_needs_more_disk_than_is_free_is_refused_before_it_begins() -
     assert not Path("run").exists()
 
 
-def test_what_a_run_has_written_already_counts_as_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_games_that_are_there_need_no_more_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(match, "CHUNK_SECONDS", 0.2)
     monkeypatch.setattr(records, "SHARD_GAMES", 6_000)
     play(*RUN, "--games", "6000", "--out", "run")
     usage = shutil.disk_usage(".")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=100_000))
     assert_one_line(play(*RUN, "--games", "6000", "--out", "other"), 2, "are needed")
+    assert play(*RUN, "--games", "1500", "--overwrite", "--out", "run").status == 0, "what is replaced makes room"
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1_000))
+    assert_one_line(play("--resume", "--games", "1560", "--quiet", "--out", "run"), 2, "--games 1560", "are needed")
     assert play("--resume", "--out", "run").status == 0

@@ -95,8 +95,10 @@ class _ClusterResult:
 
         try:
             seconds, game_rows, col_rows = zip(*self._future.result(), strict=True)
-        except (BotError, UsageError, WorkerError):
+        except (BotError, WorkerError):
             raise
+        except UsageError as error:
+            raise WorkerError(f"a worker cannot play: {error}") from None
         except KilledWorker as error:
             raise WorkerError(
                 f"{words_for(self._games)}: {error.allowed_failures + 1} workers died of it; "
