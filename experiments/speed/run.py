@@ -34,7 +34,10 @@ HERE = Path(__file__).parent
 GAME = GAMES["velonimo"]
 WAYS = {"random": ("list", "table"), "greedy": ("greedy",)}
 """For each bot the ways of the yardstick to compare it with."""
-MANY_GAMES = 2_000_000
+MANY_GAMES = 1_000_000
+FEW_GAMES = 100_000
+LONG_GAMES = 5_000_000
+"""So many that the start of a command counts for little."""
 
 
 def say(text: str) -> None:
@@ -149,35 +152,37 @@ def measure_command(runs: int) -> dict[str, float]:
 
 
 def measure_cores(cores: set[int], runs: int) -> dict[str, float]:
-    """Measure the whole command on two cores: beside itself on one of them, and beside the bare loop in two threads."""
+    """Measure the whole command on two cores, beside itself on one of them and beside the bare loop in two threads."""
     if len(cores) < 2:
         say("one core alone: nothing is measured on two")
         return {}
     one, two = {max(cores)}, set(sorted(cores)[-2:])
+    say(f"one and two cores, greedy x 4: {runs} alternating runs of {LONG_GAMES:,} games")
     loops = [Loop("greedy", 4) for _ in two]
-    say(f"one and two cores, greedy x 4: {runs} alternating runs of {MANY_GAMES:,} games")
-    seconds: dict[str, list[float]] = {"command on one": [], "command on two": [], "loop on two": []}
+    seconds: dict[str, list[float]] = {"one core": [], "one worker": [], "two workers": [], "two loops": [], "loop": []}
     for _ in range(runs):
-        for name, pinned in (("command on one", one), ("command on two", two)):
+        for name, pinned, workers in (("one core", one, 1), ("one worker", two, 1), ("two workers", two, 2)):
             os.sched_setaffinity(0, pinned)
-            seconds[name].append(run_tournament(four_seats("greedy", MANY_GAMES, len(pinned)))[0])
+            seconds[name].append(run_tournament(four_seats("greedy", LONG_GAMES, workers))[0])
+        seconds["loop"].append(loops[0].seconds(LONG_GAMES))
         began = time.perf_counter()
         with ThreadPoolExecutor(len(loops)) as pool:
-            list(pool.map(lambda loop: loop.seconds(MANY_GAMES // len(loops)), loops))
-        seconds["loop on two"].append(time.perf_counter() - began)
+            list(pool.map(lambda loop: loop.seconds(LONG_GAMES // len(loops)), loops))
+        seconds["two loops"].append(time.perf_counter() - began)
     medians = {name: median(values) for name, values in seconds.items()}
     return {
-        "command_two_cores_to_one": medians["command on one"] / medians["command on two"],
-        "command_to_loop_two_cores": medians["loop on two"] / medians["command on two"],
+        "command_two_cores_to_one": medians["one core"] / medians["two workers"],
+        "command_to_loop_core_for_files": medians["loop"] / medians["one worker"],
+        "command_to_loop_two_cores": medians["two loops"] / medians["two workers"],
     }
 
 
 def measure_memory() -> dict[str, float]:
     """Measure the peak memory of a short and of a long run."""
-    say(f"memory after 10,000 and after {MANY_GAMES:,} games")
-    _, few = run_tournament(four_seats("greedy", 10_000))
+    say(f"memory after {FEW_GAMES:,} and after {MANY_GAMES:,} games")
+    _, few = run_tournament(four_seats("greedy", FEW_GAMES))
     _, many = run_tournament(four_seats("greedy", MANY_GAMES))
-    return {"memory_10k_games_mb": few / 1024, "memory_1m_games_mb": many / 1024, "difference_mb": (many - few) / 1024}
+    return {"memory_100k_games_mb": few / 1024, "memory_1m_games_mb": many / 1024, "difference_mb": (many - few) / 1024}
 
 
 @kernel
@@ -210,7 +215,7 @@ def print_result(result: dict[str, Any]) -> None:
         print(f"{row['bot']:8} {row['players']:7} {row['games_per_s']['engine']:10,.0f}  {ratios}")
     for name, value in result.items():
         if name != "loops":
-            print(f"{name:25} {value:.2f}")
+            print(f"{name:30} {value:.2f}")
 
 
 def main() -> None:

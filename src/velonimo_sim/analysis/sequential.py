@@ -20,7 +20,7 @@ class ConfidenceSequence:
     The decision is that of the hedged bets of their Theorem 3, for the single null 0. One gambler bets that the mean is
     above it, another that it is below; each begins with a wealth of 1, and no strategy turns a wealth of 1 into
     ``2 / alpha`` with a chance above ``alpha / 2`` if the mean is not on its side. They bet the part of their wealth
-    that would have grown fastest so far (the approximate GRAPA bets of their appendix B), and nothing when that is the
+    that would have grown fastest so far (their approximate GRAPA bets), and nothing when that is the
     other side.
 
     The interval ``low`` to ``high`` is the predictable plug-in empirical Bernstein confidence sequence of their
