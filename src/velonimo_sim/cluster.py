@@ -10,11 +10,11 @@ import logging
 import os
 import pickle
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from velonimo_sim._jit import source_hash
 from velonimo_sim.errors import BotError, UsageError, WorkerError, in_one_line
 from velonimo_sim.game import GAMES, GameSpec
+from velonimo_sim.records import as_arrow
 from velonimo_sim.workers import MAX_CHUNK_GAMES, Chunk, Work, play_pickled, words_for
 
 ANSWER_SECONDS = 10
@@ -52,13 +53,9 @@ def _check_worker(address: str, found: Sources, expected: Sources) -> None:
         raise WorkerError(f"worker {address} plays with {found}; here it is {expected}")
 
 
-Packed: TypeAlias = tuple[int, bytes]
-"""Rows as bytes: how many bytes, and what they are compressed to."""
-
-
 def play_there(
     game: str, expected: Sources, pickled: bytes, first_game: int, games: int
-) -> list[tuple[float, Packed, Packed]]:
+) -> list[tuple[float, bytes, bytes]]:
     """Play a chunk on a worker, in parts that fit a desk; return of each its seconds, and both kinds of rows."""
     from distributed import get_worker
 
@@ -70,15 +67,22 @@ def play_there(
     return parts
 
 
-def _packed(rows: NDArray[np.void]) -> Packed:
-    data = rows.tobytes()
-    return len(data), pa.compress(data, codec="zstd", asbytes=True)
+def _packed(rows: NDArray[np.void]) -> bytes:
+    """Return rows as an Arrow table, compressed: by columns that takes half the bytes and the time."""
+    names = rows.dtype.names or ()
+    table = pa.table([as_arrow(np.ascontiguousarray(rows[name])) for name in names], names)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as stream:
+        stream.write_table(table)
+    return bytes(sink.getvalue())
 
 
-def _unpacked(parts: Iterable[Packed], row: np.dtype[np.void]) -> NDArray[np.void]:
-    return np.concatenate(
-        [np.frombuffer(pa.decompress(data, size, codec="zstd", asbytes=True), row) for size, data in parts]
-    )
+def _unpacked(parts: Sequence[bytes], row: np.dtype[np.void]) -> NDArray[np.void]:
+    table = pa.concat_tables([pa.ipc.open_stream(part).read_all() for part in parts])
+    rows = np.zeros(len(table), row)
+    for name in table.column_names:
+        rows[name] = table[name].to_numpy()
+    return rows
 
 
 class _ClusterResult:
@@ -120,7 +124,7 @@ class Cluster:
     game : GameSpec
         The game played.
     scheduler : str
-        Address of the scheduler, such as ``tcp://10.0.0.5:8786``, or path of its scheduler file.
+        Address of the scheduler, such as ``tcp://HOST:8786``, or path of its scheduler file.
 
     Raises
     ------
