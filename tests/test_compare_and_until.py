@@ -333,7 +333,7 @@ def test_in_a_round_robin_every_bot_meets_every_other_equally_often(players: int
     result = play(*arguments, "--games", str(2 * games_per_deal), "--seed", "6", "--out", "run")
     assert result.status == 0
     assert result.err == (
-        f"velonimo_sim.tournament: {tables} tables of {players} bots, {games_per_deal} games a deal, 2 deals, "
+        f"velonimo_sim.tournament: {tables} tables of {players} players, {games_per_deal} games a deal, 2 deals, "
         f"{2 * games_per_deal} games\n"
     )
     rows = frame("run")
@@ -357,7 +357,7 @@ def test_a_round_robin_says_how_many_tables_there_are_before_a_game_is_played(mo
     arguments = ("--table", "round-robin", "--players", "3", "--bots", *FIVE, "--games", "31", "--out", "run")
     result = play(*arguments)
     assert result.status == 130
-    assert result.err.splitlines()[0].endswith(": 10 tables of 3 bots, 30 games a deal, 2 deals, 60 games")
+    assert result.err.splitlines()[0].endswith(": 10 tables of 3 players, 30 games a deal, 2 deals, 60 games")
 
 
 def test_a_round_robin_is_rated() -> None:

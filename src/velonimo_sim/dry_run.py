@@ -19,6 +19,7 @@ def plan_of(tournament: Tournament, workers: Workers, say: Say) -> dict[str, Any
     schedule = tournament.schedule
     rate = _measured_rate(Match(workers, schedule.games_per_deal, say), tournament.games)
     return {
+        "schedule": schedule.words,
         "bots": list(schedule.bots),
         "players": schedule.players,
         "tables": len(schedule.tables),
@@ -48,11 +49,7 @@ def _measured_rate(match: Match, games: int) -> float:
 
 def print_plan(plan: dict[str, Any]) -> None:
     """Print what a tournament would be."""
-    tables = "1 table" if plan["tables"] == 1 else f"{plan['tables']:,} tables"
-    print(
-        f"{tables} of {plan['players']} players, {plan['games_per_deal']:,} games a deal, "
-        f"{plan['deals']:,} deals, {plan['games']:,} games"
-    )
+    print(f"{plan['schedule']}, {plan['deals']:,} deals, {plan['games']:,} games")
     table = table_of([f"in seat {seat}" for seat in range(plan["players"])])
     for bot, games in zip(plan["bots"], plan["games_by_seat"], strict=True):
         table.add_row(bot, *(f"{number:,}" for number in games))

@@ -69,6 +69,12 @@ class Schedule:
         """How many sit at a table."""
         return int(self.seatings.shape[1])
 
+    @property
+    def words(self) -> str:
+        """The tables, and how many games they make of a deal."""
+        tables = "1 table" if len(self.tables) == 1 else f"{len(self.tables):,} tables"
+        return f"{tables} of {self.players} players, {self.games_per_deal:,} games a deal"
+
     def whole_deals(self, games: int) -> int:
         """Return the least number of games that is not less and makes whole deals."""
         return math.ceil(games / self.games_per_deal) * self.games_per_deal

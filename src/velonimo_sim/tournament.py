@@ -118,10 +118,7 @@ def _announce(tournament: Tournament, options: argparse.Namespace) -> None:
         return
     schedule = tournament.schedule
     if tournament.table is TableKind.ROUND_ROBIN:
-        _say(
-            f"{len(schedule.tables):,} tables of {schedule.players} bots, {schedule.games_per_deal:,} games a deal, "
-            f"{tournament.deals:,} deals, {tournament.games:,} games"
-        )
+        _say(f"{schedule.words}, {tournament.deals:,} deals, {tournament.games:,} games")
     elif str(tournament.games) != options.games:
         _say(f"--games {options.games}: made {tournament.games:,}, whole deals of {schedule.games_per_deal:,} games")
 
@@ -150,6 +147,11 @@ def _command(arguments: Sequence[str] | None) -> int:
     if options.compare_rules and is_run(out):
         raise UsageError(f"--compare-rules: {out} holds a run of one set of rules; name another folder with --out")
     _announce(next(iter(tournaments.values())), options)
+    return _play(tournaments, out, options)
+
+
+def _play(tournaments: dict[str, Tournament], out: Path, options: argparse.Namespace) -> int:
+    """Play the tournaments one after the other, tell what came of them, and return the exit status."""
     results: dict[str, Any] = {}
     for name, tournament in tournaments.items():
         folder = out / name
