@@ -219,7 +219,7 @@ def test_a_bot_that_plays_otherwise_now_is_noticed_and_said() -> None:
     said = recreate(4)
     assert said.status == 1
     first, *others = said.err.splitlines()
-    assert "run: was played with something else: bot_hashes is " in first
+    assert "run: was played with something else: bot_hashes: 0 is " in first
     assert others
     assert all("game 4, " in line for line in others)
 
@@ -229,7 +229,7 @@ def test_a_bot_file_that_changed_in_words_alone_is_said_and_the_game_is_the_same
     Path("mine.py").write_text(BOTS + "\n# a remark\n")
     said = recreate(4)
     assert said.status == 0
-    assert "was played with something else: bot_hashes is " in said.err
+    assert "was played with something else: bot_hashes: 0 is " in said.err
     assert said.err.endswith("game 4 is as it was recorded\n")
 
 

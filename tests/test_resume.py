@@ -1,6 +1,7 @@
 """Runs that are killed, damaged, short of disk or gone on with have the rows of a run that nothing happened to."""
 
 import ctypes
+import errno
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
@@ -22,6 +24,7 @@ from runs import (
     assert_one_line,
     assert_same_rows,
     contents,
+    frame,
     kill_when,
     manifest,
     play,
@@ -30,7 +33,7 @@ from runs import (
     wait_for,
 )
 from velonimo_sim import match, records
-from velonimo_sim.run_files import SCHEMA_VERSION
+from velonimo_sim.run_files import SCHEMA_VERSION, game_frame
 
 GAMES = 24
 RUN = ("--bots", *THREE, "--seed", "4", "--quiet")
@@ -348,7 +351,7 @@ def test_a_finished_run_is_gone_on_with_to_the_same_result() -> None:
 
 OTHER_RUNS = {
     "seed": (["--seed", "5"], "seed is 4 in the run and 5 here"),
-    "bots": (["--bots", "greedy", "random", "advised"], '"hold-hares"] in the run and ["greedy", "random", "advised"]'),
+    "bots": (["--bots", "greedy", "random", "advised"], 'bots: 2 is "hold-hares" in the run and "advised" here'),
     "players": (["--bots", "greedy", "random", "--players", "2"], "players is 3 in the run and 2 here"),
     "seating": (["--seating", "permutations"], 'seating is "rotations" in the run and "permutations" here'),
     "table": (["--table", "round-robin", "--players", "3"], 'table is "single" in the run and "round-robin" here'),
@@ -375,7 +378,7 @@ def test_a_bot_whose_file_has_changed_is_another_run() -> None:
     arguments = ("--bots", "./sleepy.py:Sleepy", "greedy", "--games", "4", "--workers", "1", "--out", "run")
     assert play(*arguments).status == 0
     Path("sleepy.py").write_text(SLEEPY.replace("moves[-1]", "moves[0]"))
-    assert_one_line(play(*arguments, "--resume"), 2, "is another run: bot_hashes is ")
+    assert_one_line(play(*arguments, "--resume"), 2, "is another run: bot_hashes: 0 is ")
 
 
 def test_other_workers_and_progress_are_the_same_run(whole: None) -> None:  # noqa: ARG001
@@ -613,3 +616,55 @@ def test_the_games_that_are_there_need_no_more_room(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1_000))
     assert_one_line(play("--resume", "--games", "1560", "--quiet", "--out", "run"), 2, "--games 1560", "are needed")
     assert play("--resume", "--out", "run").status == 0
+
+
+# Shards that are not what they seem.
+
+
+@pytest.fixture
+def run_of_two_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave a run of twelve games in two shards."""
+    monkeypatch.setattr(records, "SHARD_GAMES", 6)
+    assert play(*RUN, "--games", "12", "--workers", "1", "--out", "run").status == 0
+
+
+@pytest.mark.usefixtures("run_of_two_shards")
+def test_a_shard_that_cannot_be_read_is_no_damaged_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def not_allowed(path: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    before = contents("run")
+    monkeypatch.setattr(pq, "read_metadata", not_allowed)
+    assert_one_line(play("--resume", "--out", "run", "--quiet"), 2, "cannot be read", "Permission denied")
+    assert contents("run") == before
+
+
+@pytest.mark.usefixtures("run_of_two_shards")
+def test_a_shard_of_another_run_is_refused_and_stays() -> None:
+    other = [*RUN, "--games", "12", "--workers", "1", "--out", "other"]
+    other[other.index("--seed") + 1] = "99"
+    assert play(*other).status == 0
+    for kind in ("games", "cols"):
+        Path(f"other/{kind}-0000000006.parquet").replace(f"run/{kind}-0000000006.parquet")
+    before = contents("run")
+    said = play("--resume", "--out", "run", "--quiet")
+    assert_one_line(said, 2, "games-0000000006.parquet is of another run: seed is 99 in the run and ")
+    assert contents("run") == before
+
+
+@pytest.mark.usefixtures("run_of_two_shards")
+def test_a_shard_under_the_name_of_other_games_is_played_again() -> None:
+    expected = frame("run")
+    for kind in ("games", "cols"):
+        Path(f"run/{kind}-0000000006.parquet").write_bytes(Path(f"run/{kind}-0000000000.parquet").read_bytes())
+    said = play("--resume", "--out", "run", "--quiet")
+    assert said.status == 0
+    assert "does not hold the games 6 to 11; the shard is deleted and its games are played again" in said.err
+    pd.testing.assert_frame_equal(frame("run"), expected)
+
+
+@pytest.mark.usefixtures("run_of_two_shards")
+def test_a_file_of_the_user_s_own_among_the_shards_is_no_shard() -> None:
+    Path("run/games-all.parquet").write_bytes(Path("run/games-0000000000.parquet").read_bytes())
+    assert len(game_frame(Path("run"))) == 12 * 3
+    assert_one_line(play("--resume", "--out", "run", "--quiet"), 2, "games-all.parquet", "no run wrote")

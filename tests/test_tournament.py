@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from velonimo_sim import match, options, progress, records, run, tournament
+from velonimo_sim import match, options, progress, records, tournament
 from velonimo_sim._jit import kernel, source_hash
 from velonimo_sim.bits import popcount
 from velonimo_sim.progress import GamesProgress
@@ -166,8 +166,10 @@ def test_the_table_has_the_numbers_of_the_json(command: Printed) -> None:
     assert " ".join(lines[0].split()) == "bot games wins % 95 % interval mean points mean place"
     for line, row in zip(lines[1:4], expected, strict=True):
         shares = [f"{100 * row[name]:.2f}" for name in ("win_share", "low", "high")]
-        halves = [(row[f"{name}_high"] - row[f"{name}_low"]) / 2 for name in ("points", "place")]
-        means = [f"{row['mean_points']:.3f} ± {halves[0]:.3f}", f"{row['mean_place']:.3f} ± {halves[1]:.3f}"]
+        means = [
+            f"{row[f'mean_{name}']:.2f} ({row[f'{name}_low']:.2f} - {row[f'{name}_high']:.2f})"
+            for name in ("points", "place")
+        ]
         assert line.split() == [row["bot"], "1,200", *shares[:2], "-", shares[2], *" ".join(means).split()]
     rate = lines[4].split()
     assert rate[:3] == ["1,200", "games", "in"]
@@ -232,6 +234,18 @@ def test_without_a_terminal_a_line_comes_at_most_every_30_seconds(
     ]
 
 
+def test_what_was_there_before_does_not_count_for_the_rate(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [500.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with GamesProgress(2_000, quiet=False) as shown:
+        shown.advance(1_000, is_new=False)
+        now[0] += 30.0
+        shown.advance(300)
+    assert capsys.readouterr().err == "1,300 of 2,000 games, 10 games/s, 70 s left\n"
+
+
 def test_a_short_run_without_a_terminal_says_nothing(command: Printed) -> None:
     assert command("--bots", *THREE, "--games", "51", "--out", "run")[2] == ""
 
@@ -249,9 +263,11 @@ def test_in_a_terminal_there_is_a_bar_with_rate_and_time_left(quiet: bool, monke
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     with GamesProgress(2_000, quiet) as shown:
+        shown.leader = "greedy"
         shown.advance(1_000)
     assert ("1000/2000" in terminal.getvalue()) is not quiet
-    assert ("games/s, left" in terminal.getvalue()) is not quiet
+    assert (" games/s, " in terminal.getvalue()) is not quiet
+    assert (" s left, greedy leads" in terminal.getvalue()) is not quiet
 
 
 # What it leaves.
@@ -489,7 +505,7 @@ def test_bad_input_is_answered_in_one_line_before_anything_happens(
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "notes.txt").write_text("precious")
     (tmp_path / "a-file").write_text("precious")
-    monkeypatch.setattr(run, "_play_on", not_to_be_played)
+    monkeypatch.setattr(tournament, "play", not_to_be_played)
     status, out, err = command(*arguments)
     assert (status, out) == (2, "")
     assert err.count("\n") == 1
@@ -517,7 +533,7 @@ def test_the_command_itself_leaves_with_the_status(tmp_path: Path) -> None:
 
 SLOW_RUN = """
 import sys
-from velonimo_sim import match, options, progress, records, run, tournament
+from velonimo_sim import match, options, progress, records, tournament
 from velonimo_sim.commands import leave_with
 
 records.SHARD_GAMES, progress.LINE_SECONDS, match.CHUNK_SECONDS = 8, 0.0, 0.01
@@ -809,6 +825,6 @@ def test_an_interrupt_before_the_first_game(command: Printed, monkeypatch: pytes
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run, "_play_on", interrupted)
+    monkeypatch.setattr(tournament, "play", interrupted)
     status, out, err = command("--bots", *THREE, "--games", "3", "--out", "run")
     assert (status, out, err.count("\n")) == (130, "", 1)

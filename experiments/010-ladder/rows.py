@@ -11,7 +11,7 @@ from velonimo_sim.analysis import seat_effects
 from velonimo_sim.commands import say
 from velonimo_sim.errors import BotError
 from velonimo_sim.options import tournament_from
-from velonimo_sim.run import play
+from velonimo_sim.run import play, prepared
 from velonimo_sim.workers import local_workers
 
 COMMAND = "ladder"
@@ -97,14 +97,9 @@ def play_row(row: Row, seed: int, folder: Path, workers: int) -> dict[str, dict[
     """
     tournament = tournament_from({"bots": [row.bot, *row.against], "games": row.games, "seed": seed})
     tell = partial(say, COMMAND)
-    outcome = play(
-        tournament,
-        folder / row.name,
-        lambda: local_workers(tournament.work(), workers),
-        tell,
-        resume=True,
-        quiet=False,
-    )
+    with prepared(tournament, folder / row.name, tell, resume=True) as shards:
+        players = local_workers(tournament.work(), workers)
+        outcome = play(tournament, players, folder / row.name, shards, tell, quiet=False)
     if outcome.status == "interrupted":
         raise KeyboardInterrupt
     if outcome.status == "failed":

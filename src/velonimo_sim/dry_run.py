@@ -4,6 +4,8 @@ import time
 from contextlib import closing
 from typing import Any
 
+from rich.markup import escape
+
 from velonimo_sim.match import Match
 from velonimo_sim.progress import Say
 from velonimo_sim.results import print_table, table_of
@@ -52,7 +54,7 @@ def print_plan(plan: dict[str, Any]) -> None:
     print(f"{plan['schedule']}, {plan['deals']:,} deals, {plan['games']:,} games")
     table = table_of([f"in seat {seat}" for seat in range(plan["players"])])
     for bot, games in zip(plan["bots"], plan["games_by_seat"], strict=True):
-        table.add_row(bot, *(f"{number:,}" for number in games))
+        table.add_row(escape(bot), *(f"{number:,}" for number in games))
     print_table(table)
     print(f"about {plan['bytes'] / 1e6:,.1f} MB of disk")
     print(f"about {_duration(plan['seconds'])}, at {plan['games_per_second']:,.1f} games/s")

@@ -58,7 +58,8 @@ class Match:
                 played = self._result(pending)
             except BotError as error:
                 if error.game is not None and error.game > first:
-                    yield self._workers.submit(first, error.game - first).result()
+                    before = range(first, error.game)
+                    yield self._result(deque([(before, self._workers.submit(first, len(before)))]))
                 raise
             self._seconds_per_game = played.seconds / played.games
             yield played
@@ -94,7 +95,8 @@ class Match:
         left_of_deal = self._games_per_deal - start % self._games_per_deal
         if self._seconds_per_game == 0.0:
             return 1  # how long a game takes is not known yet
-        size = max(1, min(MAX_CHUNK_GAMES, int(CHUNK_SECONDS / self._seconds_per_game))) * self._workers.chunk_scale
+        scale = self._workers.chunk_scale
+        size = max(1, min(scale * MAX_CHUNK_GAMES, int(scale * CHUNK_SECONDS / self._seconds_per_game)))
         if size <= left_of_deal:
             return size
         return left_of_deal + (size - left_of_deal) // self._games_per_deal * self._games_per_deal

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from velonimo_sim.commands import OneLineParser, integer_in, number_between
-from velonimo_sim.errors import UsageError, unknown_name
+from velonimo_sim.errors import UsageError, in_one_line, unknown_name
 from velonimo_sim.faults import OnFault
 from velonimo_sim.game import GAMES, BotLike, GameSpec
 from velonimo_sim.run import Tournament, Until
@@ -186,8 +186,8 @@ def _read_config(path: Path) -> dict[str, Any]:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"--config {path}: cannot be read ({error.strerror})") from None
-    except ValueError as error:
-        raise UsageError(f"--config {path}: is no TOML ({error})") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"--config {path}: is no TOML ({in_one_line(error)})") from None
     return options_from(content, f"--config {path}")
 
 
@@ -261,6 +261,7 @@ def read_tournament(options: argparse.Namespace, rules: RuleSet) -> Tournament:
     rules.to_record(players)
     schedule = make_schedule([bot.text for bot in bots], players, seating, table)
     games = integer_in(1, MAX_GAMES, "--games", options.games)
+    alpha = number_between(0, 1, "--alpha", options.alpha)
     by_text = {bot.text: bot for bot in bots}
     return Tournament(
         game=game,
@@ -275,7 +276,7 @@ def read_tournament(options: argparse.Namespace, rules: RuleSet) -> Tournament:
         time_limit=None
         if options.time_limit is None
         else integer_in(1, MAX_TIME_LIMIT, "--time-limit", options.time_limit),
-        until=None if options.until is None else _read_until(game, options.until, options.alpha, list(by_text)),
+        until=None if options.until is None else _read_until(game, options.until, alpha, list(by_text)),
         options=_options_of_the_run(options, bots, players),
     )
 
@@ -354,7 +355,7 @@ def _integer_or_text(text: str) -> int | str:
         return text
 
 
-def _read_until(game: GameSpec, text: str, alpha: str, bots: Sequence[str]) -> Until:
+def _read_until(game: GameSpec, text: str, alpha: float, bots: Sequence[str]) -> Until:
     """Return when to stop: two bots of the run, each as ``--bots`` may name it."""
     first, sign, second = text.partition(">")
     if not sign:
@@ -365,4 +366,4 @@ def _read_until(game: GameSpec, text: str, alpha: str, bots: Sequence[str]) -> U
             raise unknown_name(f"bot in --until {text}", name, bots)
     if first == second:
         raise UsageError(f"--until {text}: names one bot twice")
-    return Until(first, second, number_between(0, 1, "--alpha", alpha))
+    return Until(first, second, alpha)

@@ -8,7 +8,7 @@ from typing import Self, TypeAlias
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 LINE_SECONDS = 30.0
 
@@ -44,13 +44,11 @@ class GamesProgress:
                 TextColumn("games"),
                 BarColumn(),
                 MofNCompleteColumn(),
-                TextColumn("{task.fields[rate]:,.0f} games/s, left"),
-                TimeRemainingColumn(),
-                TextColumn("{task.fields[leads]}"),
+                TextColumn("{task.fields[how]}"),
                 console=Console(stderr=True),
                 transient=True,
             )
-            self._task = self._bar.add_task("games", total=games, rate=0.0, leads="")
+            self._task = self._bar.add_task("games", total=games, how="")
 
     def __enter__(self) -> Self:
         """Start the clock."""
@@ -72,14 +70,10 @@ class GamesProgress:
         self._played += games if is_new else 0
         now = time.monotonic()
         rate = self._played / max(now - self._began, 1e-9)
-        leads = f", {self.leader} leads" if self.leader else ""
+        left = (self._games - self._done) / rate if rate else 0.0
+        how = f"{rate:,.0f} games/s, {left:,.0f} s left" + (f", {self.leader} leads" if self.leader else "")
         if self._bar:
-            self._bar.update(self._task, completed=self._done, rate=rate, leads=escape(leads))
+            self._bar.update(self._task, completed=self._done, how=escape(how))
         elif not self._quiet and self._played and now - self._spoke >= LINE_SECONDS:
             self._spoke = now
-            left = (self._games - self._done) / rate
-            print(
-                f"{self._done:,} of {self._games:,} games, {rate:,.0f} games/s, {left:,.0f} s left{leads}",
-                file=sys.stderr,
-                flush=True,
-            )
+            print(f"{self._done:,} of {self._games:,} games, {how}", file=sys.stderr, flush=True)

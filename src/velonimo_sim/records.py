@@ -332,6 +332,8 @@ def locked(path: Path) -> Iterator[None]:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UsageError(f"--out {path}: another process is playing into this folder") from None
+        except OSError:
+            pass  # this file system knows no locks
         yield
     finally:
         os.close(folder)

@@ -102,6 +102,8 @@ def recreate_game(folder: Path, game: int, out: Path | None) -> int:
         say(COMMAND, f"game {game}, {fault}")
     if out is not None:
         try:
+            if out.exists():
+                raise UsageError(f"--out {out}: exists; name another file")
             write_records(out, [record])
         except OSError as error:
             raise UsageError(f"--out {out}: cannot be written ({error.strerror})") from None

@@ -1,5 +1,6 @@
 """What a tournament tells when it has ended: as tables for people, and as records for machines."""
 
+import math
 import sys
 from collections.abc import Sequence
 from operator import itemgetter
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from velonimo_sim.run import Outcome, Tournament
@@ -31,7 +33,8 @@ def print_table(table: Table) -> None:
 
 
 def _with_interval(row: dict[str, Any], mean: str, name: str) -> str:
-    return f"{row[mean]:.3f} ± {(row[f'{name}_high'] - row[f'{name}_low']) / 2:.3f}"
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return f"{row[mean]:.2f}" if low is None else f"{row[mean]:.2f} ({low:.2f} - {high:.2f})"
 
 
 def _print_bots(rows: Sequence[dict[str, Any]]) -> None:
@@ -49,7 +52,7 @@ def _print_bots(rows: Sequence[dict[str, Any]]) -> None:
         ]
         cells += [_with_interval(row, "rating", "rating")] if any_rating else []
         cells += [f"{row['faults']:,}"] if any_fault else []
-        table.add_row(f"{row['bot']} (sees all)" if row["sees_all"] else row["bot"], *cells)
+        table.add_row(escape(f"{row['bot']} (sees all)" if row["sees_all"] else row["bot"]), *cells)
     print_table(table)
 
 
@@ -63,7 +66,8 @@ def _rows(tournament: Tournament, outcome: Outcome, folder: Path) -> list[dict[s
         rated = {row.pop("bot"): row for row in ratings(folder).to_dict("records")}
         for row in rows:
             rating = rated[row["bot"]]
-            row |= {"rating": rating["rating"], "rating_low": rating["low"], "rating_high": rating["high"]}
+            ends = (rating[end] if math.isfinite(rating[end]) else None for end in ("low", "high"))
+            row |= dict(zip(("rating_low", "rating_high"), ends, strict=True)) | {"rating": rating["rating"]}
     return rows
 
 
@@ -95,7 +99,8 @@ def as_json(tournament: Tournament, outcome: Outcome, folder: Path) -> dict[str,
         "deals": outcome.standings.deals,
         "games_played": outcome.games_played,
         "seconds": outcome.seconds,
-        "games_per_second": outcome.games_played / outcome.seconds if outcome.seconds else 0.0,
+        "games_per_second": outcome.games_per_second,
+        "games_written": outcome.games_written,
         "out": str(folder),
         "players": tournament.schedule.players,
         "seed": tournament.seed,
@@ -107,13 +112,12 @@ def print_result(tournament: Tournament, outcome: Outcome, folder: Path) -> None
     """Print how a tournament ended."""
     if outcome.standings.games:
         _print_bots(_rows(tournament, outcome, folder))
-    rate = outcome.games_played / outcome.seconds if outcome.seconds else 0.0
-    before = outcome.standings.games - outcome.games_played
-    is_played = f", {before:,} of them were there before" if before else ""
-    print(f"{outcome.standings.games:,} games in {outcome.seconds:.1f} s, {rate:,.0f} games/s{is_played}")
+    games = outcome.standings.games
+    before = f", {games - outcome.games_played:,} of them were there before" if games > outcome.games_played else ""
+    print(f"{games:,} games in {outcome.seconds:.1f} s, {outcome.games_per_second:,.0f} games/s{before}")
     verdict = _verdict(tournament, outcome)
     if verdict and verdict["difference"] is not None:
-        difference = f"difference {100 * verdict['difference']:.2f} % of wins"
+        difference = f"difference {100 * verdict['difference']:.2f} points of 100 wins"
         if verdict["better"]:
             known = f"{verdict['better']} wins more, {difference}"
         else:
@@ -124,12 +128,14 @@ def print_result(tournament: Tournament, outcome: Outcome, folder: Path) -> None
 
 def rule_changes(folder: Path) -> list[dict[str, Any]]:
     """Return how the variant of the rules changes what each bot reaches, on the deals that both runs have."""
-    from velonimo_sim.analysis.tables import compare_runs
+    from velonimo_sim.analysis import compare_runs
+    from velonimo_sim.analysis.frames import frame_of
 
+    base, variant = frame_of(folder / BASE), frame_of(folder / VARIANT)
     names = {"won": "win_share", "total": "points", "place": "place"}
     changes: list[dict[str, Any]] = []
     for outcome, name in names.items():
-        for index, row in enumerate(compare_runs(folder / BASE, folder / VARIANT, outcome).to_dict("records")):
+        for index, row in enumerate(compare_runs(base, variant, outcome).to_dict("records")):
             if index == len(changes):
                 changes.append({"bot": row["bot"], "deals": row["groups"]})
             changes[index] |= {name: row["mean"], f"{name}_low": row["low"], f"{name}_high": row["high"]}
@@ -144,6 +150,6 @@ def print_changes(changes: Sequence[dict[str, Any]]) -> None:
         for name, scale in (("win_share", 100), ("points", 1), ("place", 1)):
             cells.append(f"{scale * row[name]:+.3f}")
             cells.append(f"{scale * row[f'{name}_low']:+.3f} to {scale * row[f'{name}_high']:+.3f}")
-        table.add_row(row["bot"], *cells)
+        table.add_row(escape(row["bot"]), *cells)
     print("variant - base, on the same deals:")
     print_table(table)

@@ -6,7 +6,7 @@ import platform
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -19,7 +19,7 @@ import numpy as np
 from velonimo_sim import __version__
 from velonimo_sim.analysis.sequential import ConfidenceSequence
 from velonimo_sim.commands import EXIT_FAULT, exit_status_of
-from velonimo_sim.errors import BotError, CorruptDataError, UsageError, WorkerError
+from velonimo_sim.errors import BotError, CorruptDataError, UsageError, WorkerError, in_one_line
 from velonimo_sim.faults import OnFault
 from velonimo_sim.game import GAMES, BotLike, GameSpec
 from velonimo_sim.match import Match, WholeDeals
@@ -29,6 +29,7 @@ from velonimo_sim.run_files import (
     MANIFEST,
     SCHEMA_VERSION,
     Shard,
+    check_shard,
     game_columns,
     is_unbegun,
     manifest_in_shards,
@@ -41,6 +42,9 @@ from velonimo_sim.schedule import Schedule, Seating, TableKind, make_schedule
 from velonimo_sim.summary import SUMMED, Standings
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.workers import Chunk, Work, Workers
+
+MOST_SHOWN = 8
+"""How many differences between two runs are shown."""
 
 
 @dataclass(frozen=True)
@@ -117,11 +121,20 @@ class Tournament:
         UsageError
             If one of its bots is not to be had.
         CorruptDataError
-            If it does not say all that is needed.
+            If it does not say all that is needed, or what cannot be.
         """
         missing = [name for name in _OF_A_TOURNAMENT if name not in run]
         if missing:
             raise CorruptDataError(f"the manifest of the run does not say {', '.join(missing)}")
+        try:
+            return cls._described_by(run)
+        except UsageError:
+            raise
+        except (LookupError, ValueError, TypeError, AttributeError) as error:
+            raise CorruptDataError(f"the manifest of the run cannot be ({in_one_line(error)})") from None
+
+    @classmethod
+    def _described_by(cls, run: Mapping[str, Any]) -> Self:
         game = GAMES[run["game"]]
         table, seating = TableKind(run["table"]), Seating(run["seating"])
         named = run["bots"] if table is TableKind.ROUND_ROBIN else [run["bots"][bot] for bot in run["tables"][0]]
@@ -227,6 +240,11 @@ class Outcome:
     signal: int | None
 
     @property
+    def games_per_second(self) -> float:
+        """How fast games were played."""
+        return self.games_played / self.seconds if self.seconds else 0.0
+
+    @property
     def exit_status(self) -> int:
         """The status with which the command ends."""
         if self.status == "interrupted" and self.signal is not None:
@@ -292,18 +310,28 @@ def take_up(folder: Path, tournament: Tournament, say: Say) -> list[Shard]:
 def differences_of(run: Mapping[str, Any], here: Mapping[str, Any]) -> str:
     """Return in one line what a run is otherwise than here; empty if it is the same."""
     there = _single_values(run)
-    return "; ".join(
+    differences = [
         f"{name} is {_shown(there.get(name))} in the run and {_shown(value)} here"
         for name, value in _single_values(here).items()
         if there.get(name) != value
-    )
+    ]
+    more = [f"and {len(differences) - MOST_SHOWN:,} more"] if len(differences) > MOST_SHOWN else []
+    return "; ".join(differences[:MOST_SHOWN] + more)
 
 
 def _single_values(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a manifest with an entry for each option of the rules."""
-    rules = content.get("rules")
-    options = {f"rules: {name}": value for name, value in rules.items()} if isinstance(rules, dict) else {}
-    return {**content} | ({"rules": None} | options if options else {})
+    """Return a manifest with an entry for each option of the rules, and for each bot."""
+    values: dict[str, Any] = {}
+    for name, value in content.items():
+        if isinstance(value, dict):
+            values |= {f"{name}: {option}": chosen for option, chosen in value.items()}
+        elif isinstance(value, list):
+            values |= {f"{name}: {number}": entry for number, entry in enumerate(value)} | {
+                f"{name}: number": len(value)
+            }
+        else:
+            values[name] = value
+    return values
 
 
 def _shown(value: Any) -> str:
@@ -328,11 +356,17 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 
 
 def _whole_shards(folder: Path, tournament: Tournament, say: Say) -> list[Shard]:
-    """Return the shards that are whole; those that are not are deleted, so that their games are played again."""
+    """Return the shards that are whole; those that are damaged are deleted, so that their games are played again.
+
+    A shard that cannot be read, or is of another run, is neither.
+    """
     shards: list[Shard] = []
     for path in shard_paths(folder):
         try:
             shard = read_shard(path, tournament.schedule.players)
+            differences = differences_of(shard.run, tournament.identity())
+            if differences:
+                raise UsageError(f"--resume {folder}: {path.name} is of another run: {differences}")
             if (
                 shard.first_game % tournament.schedule.games_per_deal
                 or shard.games % tournament.schedule.games_per_deal
@@ -340,7 +374,7 @@ def _whole_shards(folder: Path, tournament: Tournament, say: Say) -> list[Shard]
                 raise CorruptDataError(f"{path}: holds a part of a deal")
             if shards and shard.first_game < shards[-1].end:
                 raise CorruptDataError(f"{path}: holds games that are in the shard before it")
-            game_columns(shard, tournament.schedule.bots, SUMMED)
+            check_shard(shard)
         except CorruptDataError as error:
             for file in (path, path.with_name(path.name.replace("games", "cols"))):
                 file.unlink(missing_ok=True)
@@ -378,36 +412,27 @@ def _check_disk(tournament: Tournament, folder: Path, shards: Sequence[Shard]) -
         )
 
 
-def play(
-    tournament: Tournament,
-    folder: Path,
-    workers: Callable[[], Workers],
-    say: Say,
-    resume: bool = False,
-    overwrite: bool = False,
-    quiet: bool = True,
-) -> Outcome:
-    """Play a tournament into a folder, or what is missing of it.
+@contextmanager
+def prepared(
+    tournament: Tournament, folder: Path, say: Say, resume: bool = False, overwrite: bool = False
+) -> Iterator[list[Shard]]:
+    """Hold the folder of a run, once it is found fit; one that stays empty is taken away again.
 
     Parameters
     ----------
     tournament : Tournament
-        What to play.
+        What is to be played.
     folder : pathlib.Path
         Where the shards and the manifest go; held for this process alone meanwhile.
-    workers : callable
-        Returns who plays, once the folder is found fit; they are let go at the end.
     say : callable
-        Is told, in one line each, what happens to shards and workers, and of signals.
+        Is told, in one line each, which shards are damaged or half written.
     resume, overwrite : bool
         Whether a run in the folder may be gone on with, or replaced.
-    quiet : bool
-        Show no progress.
 
-    Returns
-    -------
-    Outcome
-        How it ended; what was played until then is in the folder.
+    Yields
+    ------
+    list of Shard
+        What is there already.
 
     Raises
     ------
@@ -421,19 +446,39 @@ def play(
         with locked(folder):
             shards = take_up(folder, tournament, say) if resume else []
             _check_disk(tournament, folder, shards)
-            players = workers()
-            if not resume:
-                clear_run_folder(folder)
-            return _play_on(tournament, players, folder, shards, say, quiet)
+            yield shards
     finally:
         if is_new and not any(folder.iterdir()):
             folder.rmdir()
 
 
-def _play_on(
-    tournament: Tournament, workers: Workers, out: Path, shards: Sequence[Shard], say: Say, quiet: bool
+def play(
+    tournament: Tournament, workers: Workers, out: Path, shards: Sequence[Shard], say: Say, quiet: bool = True
 ) -> Outcome:
-    """Play what is missing beside the shards that are there."""
+    """Play what is missing of a tournament into a folder that is held by ``prepared``.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        What to play.
+    workers : Workers
+        Who plays it; they are let go at the end.
+    out : pathlib.Path
+        Where the shards and the manifest go. Without shards that are to be kept, what is in it is deleted.
+    shards : sequence of Shard
+        What is there already.
+    say : callable
+        Is told, in one line each, what happens to workers, and of signals.
+    quiet : bool
+        Show no progress.
+
+    Returns
+    -------
+    Outcome
+        How it ended; what was played until then is in the folder.
+    """
+    if not shards:
+        clear_run_folder(out)
     manifest = tournament.manifest()
     folder = RunFolder(out, tournament.game, tournament.schedule.bots, manifest)
     standings = Standings(tournament.schedule, tournament.most_points)
@@ -441,8 +486,8 @@ def _play_on(
     cause, played, began = "", 0, time.perf_counter()
     with stop.heeded(), GamesProgress(tournament.games, quiet) as progress:
         try:
-            folder.write_manifest(manifest | {"status": "running"})
             with closing(Match(workers, tournament.schedule.games_per_deal, say)) as match:
+                folder.write_manifest(manifest | {"status": "running"})
                 for deals, is_new in _deals(tournament, match, shards, progress, stop):
                     needed = judge.needed(deals)
                     standings.add(needed.game_rows)
@@ -454,6 +499,9 @@ def _play_on(
                         break
         except (BotError, WorkerError, OSError) as error:
             cause = _cause(error, folder)
+        except BaseException:
+            folder.close()
+            raise
         try:
             folder.close()
         except OSError as error:

@@ -7,7 +7,7 @@ that a shard is finished if and only if that name is there.
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from velonimo_sim.errors import CorruptDataError, UsageError
+from velonimo_sim.errors import CorruptDataError, UsageError, in_one_line, is_integer_in
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SCHEMA_VERSION = 3
 """Goes up whenever a column or its meaning changes; written into every Parquet file and into ``run.json``."""
+
+MAX_SEATS = 127
+"""The most players of a game: the rows have a seat in 8 bits."""
 
 MANIFEST = "run.json"
 PROBE = "_probe"
@@ -34,11 +37,12 @@ _SHARD = re.compile(r"(_?)(cols|games)-(\d{10,})\.parquet")
 
 @dataclass(frozen=True)
 class Shard:
-    """A finished shard: which games it holds, and its files by kind."""
+    """A finished shard: which games it holds, its files by kind, and what they say of their run."""
 
     first_game: int
     games: int
     paths: dict[str, Path]
+    run: dict[str, Any]
 
     @property
     def end(self) -> int:
@@ -86,11 +90,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise UsageError(f"{folder}: is not a folder") from None
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror})") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CorruptDataError(f"{path}: is no JSON ({error})") from None
     version = content.get("schema_version") if isinstance(content, dict) else None
     if version != SCHEMA_VERSION:
         raise CorruptDataError(f"{path}: schema version {version}: this version of velonimo_sim reads {SCHEMA_VERSION}")
+    if not is_integer_in(content.get("players"), 1, MAX_SEATS):
+        raise CorruptDataError(f"{path}: players is {content.get('players')!r}: allowed is an integer 1-{MAX_SEATS}")
     return dict(content)
 
 
@@ -99,6 +105,8 @@ def finished_shards(folder: Path, players: int) -> Iterator[Shard]:
 
     Raises
     ------
+    UsageError
+        If a file cannot be read, or is of another schema version.
     CorruptDataError
         If a file of a shard is damaged or missing, holds a part of a game, or two shards hold the same game.
     """
@@ -113,7 +121,10 @@ def finished_shards(folder: Path, players: int) -> Iterator[Shard]:
 
 def shard_paths(folder: Path) -> list[Path]:
     """Return the ``games-`` files of a run, in the order of their games."""
-    return sorted(folder.glob("games-*.parquet"), key=_first_game)
+    found = [
+        path for path in folder.iterdir() if (match := _SHARD.fullmatch(path.name)) and match[1] + match[2] == "games"
+    ]
+    return sorted(found, key=_first_game)
 
 
 def _first_game(path: Path) -> int:
@@ -125,46 +136,79 @@ def read_shard(games_path: Path, players: int) -> Shard:
 
     Raises
     ------
+    UsageError
+        If a file of it cannot be read, or is of another schema version.
     CorruptDataError
         If a file of it is damaged or missing, or holds a part of a game.
     """
     first_game = _first_game(games_path)
     paths = {kind: shard_path(games_path.parent, kind, first_game) for kind in KINDS}
-    rows = {kind: _rows_of(path) for kind, path in paths.items()}
+    rows: dict[str, int] = {}
+    for kind, path in paths.items():
+        rows[kind], run = _described(path)
     if rows["games"] % players or rows["games"] == 0:
         raise CorruptDataError(
             f"{games_path}: holds {rows['games']} rows, which are no whole games of {players} players"
         )
-    return Shard(first_game, rows["games"] // players, paths)
+    return Shard(first_game, rows["games"] // players, paths, run)
 
 
-def _rows_of(path: Path) -> int:
-    """Return the number of rows of a Parquet file that is whole and of this schema version."""
-    import pyarrow as pa
+def check_shard(shard: Shard) -> None:
+    """Read a shard through, and see that it holds the games that its name says.
+
+    Raises
+    ------
+    UsageError
+        If a file of it cannot be read.
+    CorruptDataError
+        If a file of it is damaged, or holds other games.
+    """
+    for path in shard.paths.values():
+        games = np.unique(_read_table(path)["game_id"].to_numpy())
+        if not np.array_equal(games, np.arange(shard.first_game, shard.end)):
+            raise CorruptDataError(f"{path}: does not hold the games {shard.first_game} to {shard.end - 1}")
+
+
+def _described(path: Path) -> tuple[int, dict[str, Any]]:
+    """Return the number of rows of a Parquet file, and what it says of its run."""
     import pyarrow.parquet as pq
 
+    metadata = _reading(path, pq.read_metadata)
+    texts = metadata.metadata or {}
+    version = texts.get(b"velonimo_sim_schema", b"none").decode()
+    if version != str(SCHEMA_VERSION):
+        raise UsageError(f"{path}: schema version {version}: this version of velonimo_sim reads {SCHEMA_VERSION}")
+    return int(metadata.num_rows), dict(json.loads(texts.get(b"velonimo_sim_run", b"{}")))
+
+
+def _read_table(path: Path, **options: Any) -> Any:
+    """Return a Parquet file as an Arrow table."""
+    import pyarrow.parquet as pq
+
+    return _reading(path, lambda path: pq.read_table(path, **options))
+
+
+def _reading(path: Path, read: Callable[[Path], Any]) -> Any:
+    """Return what is read of a Parquet file; that it cannot be read is another thing than that it is damaged."""
+    import pyarrow as pa
+
     try:
-        metadata = pq.read_metadata(path)
+        return read(path)
     except FileNotFoundError:
         raise CorruptDataError(f"{path}: is missing, though the other file of its shard is there") from None
     except (pa.ArrowException, OSError) as error:
-        raise CorruptDataError(f"{path}: is damaged ({' '.join(str(error).split())})") from None
-    version = (metadata.metadata or {}).get(b"velonimo_sim_schema", b"none").decode()
-    if version != str(SCHEMA_VERSION):
-        raise CorruptDataError(f"{path}: schema version {version}: this version of velonimo_sim reads {SCHEMA_VERSION}")
-    return int(metadata.num_rows)
+        if isinstance(error, MemoryError) or getattr(error, "errno", None):
+            raise UsageError(f"{path}: cannot be read ({in_one_line(error)})") from None
+        raise CorruptDataError(f"{path}: is damaged ({in_one_line(error)})") from None
 
 
 def manifest_in_shards(folder: Path) -> dict[str, Any] | None:
     """Return what the last finished shard says of its run; None if there is none."""
-    import pyarrow.parquet as pq
-
     for path in reversed(shard_paths(folder)):
         try:
-            _rows_of(path)
-        except CorruptDataError:
+            return _described(path)[1]
+        except (CorruptDataError, UsageError):
             continue
-        return dict(json.loads(pq.read_metadata(path).metadata[b"velonimo_sim_run"]))
     return None
 
 
@@ -173,17 +217,12 @@ def game_columns(shard: Shard, bots: Sequence[str], columns: Sequence[str]) -> d
 
     Raises
     ------
+    UsageError
+        If the file cannot be read.
     CorruptDataError
         If the shard is damaged.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = shard.paths["games"]
-    try:
-        table = pq.read_table(path, columns=[*columns])
-    except (pa.ArrowException, OSError) as error:
-        raise CorruptDataError(f"{path}: is damaged ({' '.join(str(error).split())})") from None
+    table = _read_table(shard.paths["games"], columns=[*columns])
     arrays = {name: table[name].combine_chunks() for name in columns}
     found: dict[str, NDArray[Any]] = {}
     for name, array in arrays.items():
@@ -205,17 +244,15 @@ def rows_of_game(folder: Path, players: int, game: int) -> dict[str, list[dict[s
     CorruptDataError
         If a shard is damaged.
     """
-    import pyarrow.parquet as pq
-
     end = 0
     for shard in finished_shards(folder, players):
         if shard.first_game <= game < shard.end:
             return {
-                kind: pq.read_table(path, filters=[("game_id", "==", game)]).to_pylist()
+                kind: _read_table(path, filters=[("game_id", "==", game)]).to_pylist()
                 for kind, path in shard.paths.items()
             }
         end = shard.end
-    raise UsageError(f"game {game}: is not in {folder}, which holds games up to {end - 1}")
+    raise UsageError(f"game {game}: is not in {folder}, which holds {f'games up to {end - 1}' if end else 'no games'}")
 
 
 def unfinished_files(folder: Path) -> list[Path]:
@@ -248,11 +285,10 @@ def game_frame(folder: Path, columns: Sequence[str] | None = None) -> "pd.DataFr
         If the run is of another schema version, or a shard is damaged.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     players = int(read_manifest(folder)["players"])
     names = None if columns is None else list(columns)
-    tables = [pq.read_table(shard.paths["games"], columns=names) for shard in finished_shards(folder, players)]
+    tables = [_read_table(shard.paths["games"], columns=names) for shard in finished_shards(folder, players)]
     if not tables:
         raise UsageError(f"{folder}: holds no games yet")
     return pa.concat_tables(tables).unify_dictionaries().to_pandas()

@@ -6,16 +6,18 @@ Without arguments four bots play a short tournament of 4-player games.
 import argparse
 import json
 import re
-from collections.abc import Sequence
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, integer_in, leave_with, say
+from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, exit_status_of, integer_in, leave_with, say
 from velonimo_sim.dry_run import plan_of, print_plan
-from velonimo_sim.errors import BotError, CorruptDataError, UsageError, WorkerError
+from velonimo_sim.errors import BotError, CorruptDataError, UsageError, WorkerError, in_one_line
 from velonimo_sim.options import (
     COMMAND,
     DEFAULT_FOLDER,
@@ -28,7 +30,7 @@ from velonimo_sim.options import (
     read_variant,
 )
 from velonimo_sim.results import BASE, VARIANT, as_json, print_changes, print_result, rule_changes
-from velonimo_sim.run import Outcome, Tournament, manifest_of, play
+from velonimo_sim.run import Outcome, Tournament, manifest_of, play, prepared
 from velonimo_sim.run_files import is_run, is_unbegun
 from velonimo_sim.schedule import TableKind
 from velonimo_sim.workers import Workers, available_cores, local_workers
@@ -99,13 +101,13 @@ def _out(options: argparse.Namespace) -> Path:
 
 def _workers(options: argparse.Namespace, tournament: Tournament) -> Workers:
     """Return who plays a tournament, once all is compiled; before that, a scheduler has to answer."""
+    number = available_cores()
+    if options.workers is not None:
+        number = integer_in(1, MAX_WORKERS, "--workers", options.workers)
     if options.scheduler is not None:
         from velonimo_sim.cluster import Cluster
 
         return Cluster(tournament.game, options.scheduler).take(tournament.work())
-    number = available_cores()
-    if options.workers is not None:
-        number = integer_in(1, MAX_WORKERS, "--workers", options.workers)
     return local_workers(tournament.work(), number)
 
 
@@ -144,7 +146,7 @@ def _command(arguments: Sequence[str] | None) -> int:
     tournaments, out = _tournaments(options), _out(options)
     if options.dry_run:
         return _dry_run(tournaments, options)
-    if options.compare_rules and is_run(out):
+    if options.compare_rules and out.is_dir() and is_run(out):
         raise UsageError(f"--compare-rules: {out} holds a run of one set of rules; name another folder with --out")
     _announce(next(iter(tournaments.values())), options)
     return _play(tournaments, out, options)
@@ -153,33 +155,31 @@ def _command(arguments: Sequence[str] | None) -> int:
 def _play(tournaments: dict[str, Tournament], out: Path, options: argparse.Namespace) -> int:
     """Play the tournaments one after the other, tell what came of them, and return the exit status."""
     results: dict[str, Any] = {}
-    for name, tournament in tournaments.items():
-        folder = out / name
-        outcome = play(
-            tournament,
-            folder,
-            partial(_workers, options, tournament),
-            _say,
-            resume=options.resume,
-            overwrite=options.overwrite,
-            quiet=bool(options.quiet),
-        )
-        if options.json:
-            results[name] = as_json(tournament, outcome, folder)
-        else:
-            print(f"{name}:\n" if name else "", end="")
-            print_result(tournament, outcome, folder)
-        _say_what_is_odd(tournament, outcome, folder)
-        if outcome.exit_status:
-            break
-    if not outcome.exit_status and len(tournaments) > 1:
-        changes = rule_changes(out)
-        if options.json:
-            results["changes"] = changes
-        else:
-            print_changes(changes)
+    with ExitStack() as held:
+        # All folders are held before anything is played, so that none turns out unfit later.
+        shards = {
+            name: held.enter_context(prepared(tournament, out / name, _say, options.resume, options.overwrite))
+            for name, tournament in tournaments.items()
+        }
+        for name, tournament in tournaments.items():
+            workers = _workers(options, tournament)
+            outcome = play(tournament, workers, out / name, shards[name], _say, bool(options.quiet))
+            if options.json:
+                results[name] = as_json(tournament, outcome, out / name)
+            else:
+                print(f"{name}:\n" if name else "", end="")
+                print_result(tournament, outcome, out / name)
+            _say_what_is_odd(tournament, outcome, out / name)
+            if outcome.exit_status:
+                break
+        if not outcome.exit_status and len(tournaments) > 1:
+            changes = rule_changes(out)
+            if options.json:
+                results["changes"] = changes
+            else:
+                print_changes(changes)
     if options.json:
-        print(json.dumps(results.get("", results)))
+        print(json.dumps(results.get("", results), allow_nan=False))
     return outcome.exit_status
 
 
@@ -191,22 +191,42 @@ def _dry_run(tournaments: dict[str, Tournament], options: argparse.Namespace) ->
             print(f"{name}:\n" if name else "", end="")
             print_plan(plans[name])
     if options.json:
-        print(json.dumps(plans.get("", plans)))
+        print(json.dumps(plans.get("", plans), allow_nan=False))
     return 0
+
+
+@contextmanager
+def _sigterm_like_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM unwind what was begun, as Ctrl-C does, until the run itself heeds both."""
+
+    def leave(number: int, _frame: object) -> None:
+        sys.exit(exit_status_of(number))
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     try:
-        return _command(arguments)
+        with _sigterm_like_ctrl_c():
+            return _command(arguments)
     except (UsageError, CorruptDataError) as error:
         say(COMMAND, error)
         return EXIT_USAGE
     except (BotError, WorkerError) as error:
         say(COMMAND, error)
         return EXIT_FAULT
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        say(COMMAND, f"{error.filename}: {error.strerror}" if error.filename else in_one_line(error))
+        return EXIT_USAGE
     except KeyboardInterrupt:
-        say(COMMAND, "interrupted before a game was played")
+        say(COMMAND, "interrupted; files are whole, and --resume goes on")
         return EXIT_INTERRUPTED
 
 

@@ -201,7 +201,7 @@ class Processes:
         """Let consecutive games be played by the process that has the least to do; one that died is replaced."""
         self._given = [[future for future in given if not future.done()] for given in self._given]
         least = min(range(len(self._pools)), key=lambda process: len(self._given[process]))
-        with _ctrl_c_held_back():
+        with _signals_held_back():
             try:
                 future = self._pools[least].submit(play_pickled, self._pickled, first_game, games)
             except BrokenProcessPool:
@@ -223,8 +223,9 @@ def _new_process() -> ProcessPoolExecutor:
 
 
 def _begin_process(folder: Path) -> None:
-    """Make ready a process that plays: Ctrl-C is for its parent to heed, and when the parent goes, so does it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Make ready a process that plays: signals to stop are for its parent to heed, and when that goes, so does it."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     os.chdir(folder)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 
@@ -237,12 +238,12 @@ def _leave_with_parent() -> None:
 
 
 @contextmanager
-def _ctrl_c_held_back() -> Iterator[None]:
-    """Let processes that are started within begin with Ctrl-C blocked, before they can ignore it by themselves."""
+def _signals_held_back() -> Iterator[None]:
+    """Let processes that are started within begin with signals blocked, before they can ignore them by themselves."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
     finally:

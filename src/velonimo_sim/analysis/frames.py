@@ -35,7 +35,7 @@ def frame_of(run: Run) -> "pd.DataFrame":
     if isinstance(run, str | Path):
         from velonimo_sim.run_files import game_frame
 
-        frame = game_frame(Path(run))
+        frame = game_frame(Path(run), _COLUMNS)
     else:
         frame = run
     for column in _COLUMNS:

@@ -426,8 +426,8 @@ class Table:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as what the table is made of, so that another process opens its own from the bots' texts."""
-        texts = [bot.text for bot in self.bots]
-        return _open_table, (texts, self.rules, self.seatings, self.seed, self.on_fault, self.time_limit)
+        bots = [(bot.text, bot.file_hash) for bot in self.bots]
+        return _open_table, (bots, self.rules, self.seatings, self.seed, self.on_fault, self.time_limit)
 
     @property
     def holds_the_lock(self) -> bool:
@@ -555,8 +555,13 @@ class Table:
             loop["is_answered"] = 1
 
 
-def _open_table(texts: Sequence[str], *what: Any) -> Table:
-    return Table([parse_bot(text) for text in texts], *what)
+def _open_table(bots: Sequence[tuple[str, str]], *what: Any) -> Table:
+    """Open a table that was pickled, if its bots are here what they are there."""
+    here = [parse_bot(text) for text, _ in bots]
+    for bot, (text, file_hash) in zip(here, bots, strict=True):
+        if bot.file_hash != file_hash:
+            raise UsageError(f"bot {text}: its file is another one, of hash {bot.file_hash}, expected is {file_hash}")
+    return Table(here, *what)
 
 
 def _illegal(move: np.uint64, why: int) -> str:
