@@ -183,8 +183,14 @@ def test_another_comparison_is_refused(arguments: Sequence[str]) -> None:
     assert result.status == 2
     assert "is another run: " in result.err
     assert "Traceback" not in result.err
-    after = contents("run")
-    assert {name for name in after if after[name] != before[name]} <= {"base/run.json"}
+    assert contents("run") == before
+
+
+def test_a_comparison_that_cannot_be_leaves_nothing() -> None:
+    Path("run/variant").mkdir(parents=True)
+    Path("run/variant/notes.txt").write_text("precious")
+    assert_one_line(play(*COMPARED, "--out", "run"), 2, "--out run/variant: exists")
+    assert [str(path) for path in Path().rglob("*")] == ["run", "run/variant", "run/variant/notes.txt"]
 
 
 def test_a_single_run_is_not_gone_on_with_as_a_comparison() -> None:
@@ -372,6 +378,17 @@ def test_a_round_robin_is_rated() -> None:
     assert "rating" in out[0]
     for line, row in zip(out[1:6], rows, strict=True):
         assert line.endswith(f" {row['rating']:.2f} ({row['rating_low']:.2f} - {row['rating_high']:.2f})")
+
+
+def test_a_round_robin_of_one_deal_has_no_rating_intervals_and_is_valid_json() -> None:
+    arguments = ("--table", "round-robin", "--players", "3", "--bots", *FIVE, "--games", "1", "--quiet", "--json")
+    said = play(*arguments, "--out", "run")
+
+    def refuse(constant: str) -> None:
+        pytest.fail(f"{constant} is no JSON")
+
+    rows = json.loads(said.out, parse_constant=refuse)["bots"]
+    assert [row["rating_low"] for row in rows] == [row["rating_high"] for row in rows] == [None] * 5
 
 
 def test_a_round_robin_is_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:

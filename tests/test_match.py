@@ -278,6 +278,29 @@ def test_what_died_with_its_worker_is_played_again_and_said_so() -> None:
     assert said == [f"a worker died over game {game}, which is played again" for game in (0, 0, 2)]
 
 
+class FaultyMortalWorkers(MortalWorkers):
+    """Mortal workers with a bot that is at fault in game 5."""
+
+    def submit(self, first_game: int, games: int) -> MortalResult:
+        return FaultyMortalResult(self, first_game, games)
+
+
+class FaultyMortalResult(MortalResult):
+    def result(self) -> Chunk:
+        if self.first_game <= 5 < self.first_game + self.games:
+            raise BotError("game 5", 5)
+        return super().result()
+
+
+def test_a_worker_may_die_over_the_games_before_a_fault() -> None:
+    said: list[str] = []
+    workers, played = FaultyMortalWorkers({4: 1}), [0]
+    with pytest.raises(BotError, match="game 5"):
+        note_ends(Match(workers, 1, said.append).play(range(50)), played)
+    assert played[-1] == 5
+    assert len(said) == 1
+
+
 def test_three_deaths_of_the_same_games_stop_the_match_and_name_them() -> None:
     played: list[int] = [0]
     with pytest.raises(WorkerError, match=r"^game 2: 3 workers died of it; a bot crashes, or memory has run out$"):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import random
 import signal
 import subprocess
@@ -39,6 +40,7 @@ FILE = '''
 """Some bots."""
 
 import os
+import pickle
 import signal
 import time
 import multiprocessing
@@ -611,6 +613,15 @@ def test_processes_give_the_rows_of_one_worker(capsys: pytest.CaptureFixture[str
     assert manifest["parameters"][0] == {"number": 0, "share": 0.3, "backwards": False, "style": "shy"}
 
 
+def test_a_table_is_not_opened_with_another_file_of_a_bot() -> None:
+    """As a worker elsewhere may have, or a process that replaces one that died."""
+    table = pickle.dumps(Table([parse_bot("./picking.py:Picks")], RuleSet(), np.zeros((1, 2), np.int8), 1))
+    assert pickle.loads(table).bots[0].text == "./picking.py:Picks"
+    Path("picking.py").write_text(FILE + "\n# changed\n")
+    with pytest.raises(UsageError, match=r"bot \./picking.py:Picks: its file is another one, of hash "):
+        pickle.loads(table)
+
+
 def test_processes_play_in_processes() -> None:
     assert tournament.main(["--bots", "picking.py:Notes", "greedy", "--games", "40", "--workers", "2", "--quiet"]) == 0
     assert f"process-{os.getpid()}" not in [path.name for path in Path().glob("process-*")]
@@ -669,11 +680,12 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="ne
 
 
 @needs_proc
-def test_ctrl_c_reaches_all_processes_and_ends_the_run_cleanly() -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_to_all_processes_ends_the_run_cleanly(number: signal.Signals, status: int) -> None:
     process = started("--out", "run")
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, number)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == status
     assert "Traceback" not in err
     assert len(err.splitlines()) == 2
     written = json.loads(Path("run/run.json").read_text())["games_written"]

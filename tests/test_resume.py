@@ -668,3 +668,32 @@ def test_a_file_of_the_user_s_own_among_the_shards_is_no_shard() -> None:
     Path("run/games-all.parquet").write_bytes(Path("run/games-0000000000.parquet").read_bytes())
     assert len(game_frame(Path("run"))) == 12 * 3
     assert_one_line(play("--resume", "--out", "run", "--quiet"), 2, "games-all.parquet", "no run wrote")
+
+
+RAISES = """
+class Raises:
+    def choose(self, view, moves, rng):
+        if view["col"] == 2:
+            raise ValueError("lost")
+        return moves[0]
+"""
+
+
+def test_faults_of_games_that_were_there_are_in_the_summary() -> None:
+    Path("raises.py").write_text(RAISES)
+    arguments = (
+        "--bots",
+        "./raises.py:Raises",
+        "greedy",
+        "--on-fault",
+        "random",
+        "--workers",
+        "1",
+        "--quiet",
+        "--json",
+    )
+    play(*arguments, "--games", "6", "--out", "run")
+    resumed = json.loads(play(*arguments, "--games", "12", "--resume", "--out", "run").out)
+    whole = json.loads(play(*arguments, "--games", "12", "--out", "whole").out)
+    assert resumed["bots"] == whole["bots"]
+    assert resumed["bots"][0]["faults"] > 12

@@ -156,6 +156,7 @@ def _play(tournaments: dict[str, Tournament], out: Path, options: argparse.Names
     """Play the tournaments one after the other, tell what came of them, and return the exit status."""
     results: dict[str, Any] = {}
     with ExitStack() as held:
+        held.callback(_take_away_if_empty, out)
         # All folders are held before anything is played, so that none turns out unfit later.
         shards = {
             name: held.enter_context(prepared(tournament, out / name, _say, options.resume, options.overwrite))
@@ -181,6 +182,12 @@ def _play(tournaments: dict[str, Tournament], out: Path, options: argparse.Names
     if options.json:
         print(json.dumps(results.get("", results), allow_nan=False))
     return outcome.exit_status
+
+
+def _take_away_if_empty(folder: Path) -> None:
+    """Delete the folder of a comparison that did not come about."""
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def _dry_run(tournaments: dict[str, Tournament], options: argparse.Namespace) -> int:
