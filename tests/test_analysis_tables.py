@@ -230,9 +230,9 @@ def test_runs_that_cannot_be_compared_are_told(variant: pd.DataFrame, message: s
 def test_a_folder_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     read: list[Path] = []
 
-    def game_frame(folder: Path) -> pd.DataFrame:
+    def game_frame(folder: Path, columns: Sequence[str]) -> pd.DataFrame:
         read.append(folder)
-        return FOUR_GAMES
+        return FOUR_GAMES[[*columns]]
 
     monkeypatch.setattr(run_files, "game_frame", game_frame)
     assert bot_table(tmp_path).equals(bot_table(FOUR_GAMES))

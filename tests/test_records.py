@@ -399,6 +399,7 @@ def test_a_folder_that_exists_is_left_alone(files: list[str], tmp_path: Path) ->
 def test_overwrite_empties_the_folder_of_a_run(tmp_path: Path) -> None:
     folder = open_folder(tmp_path / "run")
     fill(folder, [20, 20])
+    folder.close()
     folder.write_manifest({})
     (tmp_path / "run" / "_games-0000000040.parquet").write_bytes(b"PAR1 half")
     (tmp_path / "run" / "_run.json").write_bytes(b"{")

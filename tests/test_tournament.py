@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from pathlib import Path
@@ -19,6 +18,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from runs import COMMAND, THREE, assert_holds, assert_same_rows, frame, manifest, wait_for
 from velonimo_sim import match, options, progress, records, tournament
 from velonimo_sim._jit import kernel, source_hash
 from velonimo_sim.bits import popcount
@@ -33,12 +33,6 @@ from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.view import Phase, View
 
 FAST = ("greedy", "hold-hares", "random", "greedy")
-THREE = ("greedy", "random", "hold-hares")
-COMMAND = [sys.executable, "-m", "velonimo_sim.tournament"]
-
-GAME_KEYS = ["game_id", "seat"]
-COL_KEYS = ["game_id", "col", "seat"]
-
 Printed = Callable[..., tuple[int, str, str]]
 
 
@@ -66,35 +60,8 @@ def single_games(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "SHARD_GAMES", 20)
 
 
-def frame(folder: str | Path, kind: str = "games") -> pd.DataFrame:
-    """Return all rows of a run, in the order of their keys."""
-    whole = pd.concat([pd.read_parquet(path) for path in sorted(Path(folder).glob(f"{kind}-*.parquet"))])
-    whole["bot"] = whole["bot"].astype(str)
-    return whole.sort_values(GAME_KEYS if kind == "games" else COL_KEYS, ignore_index=True)
-
-
-def manifest(folder: str | Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((Path(folder) / "run.json").read_text("utf-8"))
-    return content
-
-
 def listing(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
-
-
-def assert_same_rows(a: str | Path, b: str | Path) -> None:
-    for kind in ("games", "cols"):
-        pd.testing.assert_frame_equal(frame(a, kind), frame(b, kind))
-
-
-def assert_whole_prefix(folder: str | Path, games: int, players: int) -> None:
-    """Check that the files hold the games 0 to ``games - 1``, each of them whole, and no partial file."""
-    of_games, of_cols = frame(folder), frame(folder, "cols")
-    assert of_games["game_id"].tolist() == np.repeat(np.arange(games), players).tolist()
-    assert of_games["seat"].tolist() == list(range(players)) * games
-    sums = of_cols.groupby(GAME_KEYS)["points"].sum()
-    assert sums.tolist() == of_games["total"].tolist()
-    assert not [name for name in listing(Path(folder)) if name.startswith("_")]
 
 
 # What it prints.
@@ -111,7 +78,7 @@ def test_without_arguments_four_bots_play(command: Printed, tmp_path: Path, monk
         "velonimo-run/run.json",
     ]
     assert manifest("velonimo-run")["bots"] == ["advised", "greedy", "hold-hares", "random"]
-    assert_whole_prefix("velonimo-run", 8, 4)
+    assert_holds("velonimo-run", 8, 4)
     assert [line.split()[0] for line in out.splitlines()[1:5]] == manifest("velonimo-run")["bots"]
 
 
@@ -120,13 +87,13 @@ def test_players_alone_choose_the_bots(players: int, command: Printed) -> None:
     assert command("--players", str(players), "--games", str(2 * players), "--out", "run")[0] == 0
     bots = manifest("run")["options"]["bots"]
     assert bots == ["advised", "greedy", "hold-hares", "random", "greedy"][:players]
-    assert_whole_prefix("run", 2 * players, players)
+    assert_holds("run", 2 * players, players)
 
 
 def test_bots_alone_choose_the_players(command: Printed) -> None:
     assert command("--bots", *THREE, "--games", "6", "--out", "run")[0] == 0
     assert manifest("run")["players"] == 3
-    assert_whole_prefix("run", 6, 3)
+    assert_holds("run", 6, 3)
 
 
 def test_json_has_the_numbers_of_the_files(command: Printed) -> None:
@@ -352,7 +319,7 @@ def test_the_options_of_a_rule_reach_the_games(command: Printed) -> None:
 def test_workers_do_not_change_the_rows(command: Printed) -> None:
     for workers in ("1", "2", "5"):
         assert command("--bots", *FAST, "--games", "700", "--workers", workers, "--out", workers)[0] == 0
-    assert_whole_prefix("1", 700, 4)
+    assert_holds("1", 700, 4)
     assert_same_rows("1", "2")
     assert_same_rows("1", "5")
 
@@ -442,7 +409,7 @@ def test_overwrite_replaces_the_whole_run(command: Printed) -> None:
     command("--bots", *FAST, "--games", "60", "--out", "run")
     assert len(list(Path("run").glob("games-*.parquet"))) == 3
     assert command("--bots", *THREE, "--games", "6", "--out", "run", "--overwrite")[0] == 0
-    assert_whole_prefix("run", 6, 3)
+    assert_holds("run", 6, 3)
     assert manifest("run")["games"] == 6
 
 
@@ -541,15 +508,6 @@ leave_with(tournament.main)
 """
 
 
-def wait_for(happened: Callable[[], object], process: subprocess.Popen[str]) -> None:
-    """Look again and again until something has happened."""
-    end = time.monotonic() + 120
-    while not happened():
-        assert process.poll() is None, "the command has ended too early"
-        assert time.monotonic() < end, "what was waited for has not happened"
-        time.sleep(0.01)
-
-
 def stop_when(happened: Callable[[], object], number: signal.Signals, arguments: Sequence[str]) -> tuple[int, str, str]:
     """Start a command, send it a signal when something has happened; return its status, stdout and stderr."""
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -576,7 +534,7 @@ def assert_stopped_well(number: signal.Signals, stopped: tuple[int, str, str], b
     assert err.splitlines()[-1] == (
         f"velonimo_sim.tournament: interrupted: {games:,} of {content['games']:,} games are in run; --resume goes on"
     )
-    assert_whole_prefix("run", games, len(bots))
+    assert_holds("run", games, len(bots))
     assert 0 < games < content["games"]
     assert content["status"] == "interrupted"
     lines = [line.split() for line in out.splitlines()]
@@ -710,7 +668,7 @@ def test_a_bot_at_fault_is_named_with_its_game_and_all_before_it_is_saved(
     assert f"game {game}, seat {seat}, bot {bot}: {CAUSES[bot]}" in err
     whole_deals = game - game % 3
     assert f"{whole_deals:,} games are safe in run" in err
-    assert_whole_prefix("run", whole_deals, 3)
+    assert_holds("run", whole_deals, 3)
     assert f"\n{whole_deals:,} games in " in out
     content = manifest("run")
     assert (content["status"], content["games_written"]) == ("failed", whole_deals)
@@ -727,7 +685,7 @@ def test_a_bot_at_fault_in_json(command: Printed) -> None:
     result = json.loads(out)
     assert (status, result["status"], err.count("\n")) == (1, "failed", 1)
     assert result["cause"].endswith("bot test_tournament:raising: ValueError: lost my glasses")
-    assert_whole_prefix("run", result["games"], 3)
+    assert_holds("run", result["games"], 3)
 
 
 def no_space(*_: Any, **__: Any) -> None:
@@ -758,7 +716,7 @@ def test_a_full_disk_stops_the_run_and_the_finished_shards_stay(
     assert err.count("\n") == 1
     assert "No space left on device" in err
     assert f"{saved} games are safe in run" in err
-    assert_whole_prefix("run", saved, 4)
+    assert_holds("run", saved, 4)
 
 
 @pytest.mark.usefixtures("single_games")
@@ -767,7 +725,7 @@ def test_a_full_disk_is_told_with_the_number_of_games_that_are_safe(
 ) -> None:
     monkeypatch.setattr(records.pq, "write_table", full_from(3))
     _, _, err = command("--bots", *FAST, "--games", "200", "--out", "run")
-    assert_whole_prefix("run", 20, 4)
+    assert_holds("run", 20, 4)
     assert "20 games are safe in run" in err
 
 
@@ -812,7 +770,7 @@ def test_a_pipe_that_nobody_reads(options: list[str]) -> None:
     done = subprocess.run(arguments, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (1, "")
-    assert_whole_prefix("run", 6, 3)
+    assert_holds("run", 6, 3)
 
 
 def test_the_signal_handlers_are_given_back(command: Printed) -> None:
