@@ -264,9 +264,9 @@ def test_a_worker_that_is_killed_in_the_middle_costs_no_row(dask: Dask, number: 
     with dask.worker(f"mortal-{number}") as worker, started(*arguments, "run", "--scheduler", dask.address) as running:
         wait_for(lambda: any(Path("run").glob("games-*")), running)
         worker.send_signal(number)
-        worker.wait(timeout=30)
         assert running.poll() is None
         finished = len([*Path("run").glob("games-*")])
+        worker.wait(timeout=30)
         _, err = running.communicate(timeout=60)
     assert 0 < finished < 10
     assert (running.returncode, "Traceback" in err) == (0, False)

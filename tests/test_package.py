@@ -474,8 +474,8 @@ def kernels_of_the_package() -> set[str]:
 def test_compiled_code_computes_in_integers_and_shifts_words_in_two_files_alone(tmp_path: Path) -> None:
     """Everything is compiled anew, for the types are not kept in a cache.
 
-    Beside the modules that compute averages, floating point are only the parameters of bots, of which ``advised`` makes
-    switches and the searching ones integers at once. Numba makes something else of ``uint64`` that is shifted by a
+    Beside the modules that compute averages, floating point are only the parameters of bots, which the loop hands on,
+    and of which ``advised`` makes switches and the searching ones integers at once. Numba makes something else of ``uint64`` that is shifted by a
     number; where that is not looked after, only signed numbers are shifted by such.
     """
     printed = run(TYPES, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_OPT="1", NUMBA_DISABLE_JIT="0")
@@ -483,7 +483,8 @@ def test_compiled_code_computes_in_integers_and_shifts_words_in_two_files_alone(
     assert kernels_of_the_package() - set(compiled) == set()
     elsewhere = [(name, kinds) for name, kinds in floats if name.rpartition(".")[0] not in FLOATING]
     bots = {f"velonimo_sim.velonimo.policies.{name}.{name}" for name in ("advised", "champion", "cheater")}
-    assert {name for name, _ in elsewhere} == {*bots, "velonimo_sim.bits.integer"}
+    handed_on = {"velonimo_sim.bits.integer", "velonimo_sim.velonimo.playout._set_up"}
+    assert {name for name, _ in elsewhere} == {*bots, *handed_on}
     assert [kinds for name, kinds in elsewhere if name == "velonimo_sim.bits.integer"] == [["float64"]]
     assert {name.rpartition(".")[0] for name, _ in floats} >= FLOATING
     assert {name.rpartition(".")[0] for name in shifts_words} == {"velonimo_sim.bits", "velonimo_sim.rng"}
