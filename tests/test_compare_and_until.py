@@ -24,7 +24,7 @@ from runs import (
     play,
 )
 from velonimo_sim import dry_run, match, records
-from velonimo_sim.run import Tournament
+from velonimo_sim.definition import Tournament
 from velonimo_sim.schedule import Schedule
 
 BOTS = ("--bots", *THREE, "--seed", "4")

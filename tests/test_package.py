@@ -78,8 +78,10 @@ ORDER = (
     {"records"},
     {"cluster"},
     {"summary", "progress", "commands"},
+    {"definition"},
+    {"options", "resume"},
     {"run"},
-    {"options", "results"},
+    {"results"},
     {"dry_run"},
     {"tournament", "replay", "bots", "check_bot"},
 )

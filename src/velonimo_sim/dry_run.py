@@ -6,10 +6,10 @@ from typing import Any
 
 from rich.markup import escape
 
+from velonimo_sim.definition import Tournament
 from velonimo_sim.match import Match
 from velonimo_sim.progress import Say
 from velonimo_sim.results import print_table, table_of
-from velonimo_sim.run import Tournament
 from velonimo_sim.workers import Workers
 
 TRIAL_SECONDS = 2.0

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from velonimo_sim.commands import OneLineParser, integer_in, number_between
+from velonimo_sim.definition import Tournament, Until
 from velonimo_sim.errors import UsageError, in_one_line, unknown_name
 from velonimo_sim.faults import OnFault
 from velonimo_sim.game import GAMES, BotLike, GameSpec
-from velonimo_sim.run import Tournament, Until
 from velonimo_sim.schedule import Seating, TableKind, make_schedule
 from velonimo_sim.velonimo.policies import BUILT_IN
 from velonimo_sim.velonimo.rules import RuleSet

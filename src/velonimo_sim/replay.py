@@ -22,9 +22,10 @@ from velonimo_sim.commands import (
     leave_with,
     say,
 )
+from velonimo_sim.definition import Tournament
 from velonimo_sim.errors import BotError, CorruptDataError, UsageError
 from velonimo_sim.game_records import read_records, write_records
-from velonimo_sim.run import Tournament, differences_of, manifest_of
+from velonimo_sim.resume import differences_of, manifest_of
 from velonimo_sim.run_files import rows_of_game
 from velonimo_sim.velonimo.rules import RuleSet
 

@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from velonimo_sim.run import Outcome, Tournament
+from velonimo_sim.definition import Tournament
+from velonimo_sim.run import Outcome
 from velonimo_sim.schedule import TableKind
 
 BASE, VARIANT = "base", "variant"

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, exit_status_of, integer_in, leave_with, say
+from velonimo_sim.definition import Tournament
 from velonimo_sim.dry_run import plan_of, print_plan
 from velonimo_sim.errors import BotError, CorruptDataError, UsageError, WorkerError, in_one_line
 from velonimo_sim.options import (
@@ -30,7 +31,8 @@ from velonimo_sim.options import (
     read_variant,
 )
 from velonimo_sim.results import BASE, VARIANT, as_json, print_changes, print_result, rule_changes
-from velonimo_sim.run import Outcome, Tournament, manifest_of, play, prepared
+from velonimo_sim.resume import manifest_of
+from velonimo_sim.run import Outcome, play, prepared
 from velonimo_sim.run_files import is_run, is_unbegun
 from velonimo_sim.schedule import TableKind
 from velonimo_sim.workers import Workers, available_cores, local_workers
