@@ -43,6 +43,13 @@ MUTANTS = [
         f"{BY_ID}::test_v10_equal_is_not_higher",
     ),
     Mutant(
+        "exchanged cards are both the first one",
+        "velonimo/step.py",
+        "            elif deck[i] == second:\n                deck[i] = first\n",
+        "",
+        f"{BY_ID}::test_v4_exchanged_cards_lie_in_each_others_place_and_all_others_in_their_own",
+    ),
+    Mutant(
         "equal value not refused",
         "velonimo/legal.py",
         "    if value > beat:\n",

@@ -22,11 +22,13 @@ DEFAULTS = {
     "jersey_tie": "most_points",
     "jersey_bonus": None,
     "hand_size": 11,
+    "exchanged_cards": None,
 }
 COL_VALUES_ALLOWED = "1-10 integers, each 1-1000000"
 DUEL_TARGET_ALLOWED = "none or an integer 1-1000000"
 JERSEY_BONUS_ALLOWED = "none (by players) or an integer 0-1000000"
 HAND_SIZE_ALLOWED = "an integer 1-27"
+EXCHANGED_CARDS_ALLOWED = "none or two cards such as B1,B5"
 
 RULE_SETS = st.builds(
     RuleSet,
@@ -38,6 +40,7 @@ RULE_SETS = st.builds(
     jersey_tie=st.sampled_from(["most_points", "col_winner"]),
     jersey_bonus=st.none() | st.integers(0, 1_000_000),
     hand_size=st.integers(1, 11),
+    exchanged_cards=st.none() | st.permutations(["B1", "Y7", "H25", "H50", "R4"]).map(lambda cards: tuple(cards[:2])),
 )
 PLAYERS = st.integers(2, 5)
 
@@ -119,6 +122,11 @@ IMPOSSIBLE = [
     ("hand_size", None, HAND_SIZE_ALLOWED),
     ("hand_size", 11.0, HAND_SIZE_ALLOWED),
     ("hand_size", True, HAND_SIZE_ALLOWED),
+    ("exchanged_cards", ("B1",), EXCHANGED_CARDS_ALLOWED),
+    ("exchanged_cards", ("B1", "B1"), EXCHANGED_CARDS_ALLOWED),
+    ("exchanged_cards", ("B1", "B8"), EXCHANGED_CARDS_ALLOWED),
+    ("exchanged_cards", ("B1", 5), EXCHANGED_CARDS_ALLOWED),
+    ("exchanged_cards", "B1", EXCHANGED_CARDS_ALLOWED),
 ]
 
 
@@ -150,6 +158,7 @@ def test_every_option_has_an_impossible_value() -> None:
         {"jersey_bonus": 1_000_000},
         {"hand_size": 1},
         {"hand_size": 27},
+        {"exchanged_cards": ("B1", "H50")},
     ],
 )
 def test_options_at_the_edge_are_possible(options: dict[str, Any]) -> None:
@@ -172,6 +181,8 @@ def test_options_at_the_edge_are_possible(options: dict[str, Any]) -> None:
         ("none", "jersey_bonus", None),
         ("0", "jersey_bonus", 0),
         ("5", "hand_size", 5),
+        ("none", "exchanged_cards", None),
+        ("B1,Y7", "exchanged_cards", ("B1", "Y7")),
     ],
 )
 def test_option_as_text(text: str, name: str, value: Any) -> None:
@@ -250,7 +261,7 @@ def test_record_of_the_official_rules() -> None:
     assert record["col_values"].tolist() == [1, 2, 3, 4, 5, 0, 0, 0, 0, 0]
     assert [int(record[name]) for name in ("duel_target", "jersey_bonus", "n_cols", "hand_size")] == [8, 10, 5, 11]
     assert not any(record[name] for name in ("tortoise_swap", "dromedary_last_card", "starter_tie", "jersey_tie"))
-    assert not record["unused"].any()
+    assert not record["exchanged"].any()
 
 
 @pytest.mark.parametrize(
@@ -282,9 +293,11 @@ def test_no_duel_target_is_recorded_as_0() -> None:
         ("duel_target", -1, UsageError),
         ("tortoise_swap", 3, IndexError),
         ("jersey_tie", 2, IndexError),
+        ("exchanged", (0, 55), ValueError),
+        ("exchanged", (8, 8), UsageError),
     ],
 )
-def test_impossible_record(field: str, value: int, error: type[Exception]) -> None:
+def test_impossible_record(field: str, value: object, error: type[Exception]) -> None:
     record = RuleSet().to_record(3)
     record[field] = value
     with pytest.raises(error):

@@ -311,6 +311,27 @@ def test_v4_every_col_is_shuffled_anew() -> None:
     assert len(set(dealt)) == 5
 
 
+@pytest.mark.parametrize("exchanged", [("B1", "B5"), ("H50", "Y2"), ("Y7", "B1")])
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_v4_exchanged_cards_lie_in_each_others_place_and_all_others_in_their_own(
+    players: int, exchanged: tuple[str, str]
+) -> None:
+    first, second = exchanged
+    other = {first: second, second: first}
+    moved = 0
+    for seed in range(40):
+        usual, changed = new_state(players), new_state(players, RuleSet(exchanged_cards=exchanged))
+        deal(usual, seed)
+        deal(changed, seed)
+        for seat in range(players):
+            cards = hand(usual, seat).split()
+            assert set(hand(changed, seat).split()) == {other.get(card, card) for card in cards}
+            moved += len(set(cards) & set(exchanged)) == 1
+        left = [reward(usual), *pile(usual).split()]
+        assert [reward(changed), *pile(changed).split()] == [other.get(card, card) for card in left]
+    assert moved > 0
+
+
 @pytest.mark.parametrize(("players", "most"), [(2, 27), (3, 18), (4, 13), (5, 11)])
 def test_v4_hand_size_is_what_the_deck_allows(players: int, most: int) -> None:
     for size in (1, most):

@@ -41,8 +41,8 @@ _TEXT_OF_POSITION = {8 * team + i: f"{TEAMS[team]}{i + 1}" for team in range(7) 
 _POSITION_OF_TEXT = {text: position for position, text in _TEXT_OF_POSITION.items()}
 
 
-def parse_card(text: str) -> np.uint64:
-    """Return the word with the one card, such as ``R7`` or ``H25``.
+def position_of(text: str) -> int:
+    """Return the bit position of a card, such as ``R7`` or ``H25``.
 
     Raises
     ------
@@ -54,7 +54,32 @@ def parse_card(text: str) -> np.uint64:
         letters = ", ".join(f"{letter} {name}" for letter, name in zip(TEAMS, TEAM_NAMES, strict=True))
         hares = ", ".join(f"H{value}" for value in HARE_VALUES)
         raise ValueError(f"unknown card {text!r}: cards are a letter ({letters}) with 1-7, or {hares}")
-    return np.uint64(1 << position)
+    return position
+
+
+def text_of_position(position: int) -> str:
+    """Return the name of the card at a bit position.
+
+    Raises
+    ------
+    ValueError
+        If there is no card.
+    """
+    text = _TEXT_OF_POSITION.get(position)
+    if text is None:
+        raise ValueError(f"position {position}: no card has it")
+    return text
+
+
+def parse_card(text: str) -> np.uint64:
+    """Return the word with the one card, such as ``R7`` or ``H25``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such card.
+    """
+    return np.uint64(1 << position_of(text))
 
 
 def parse_cards(texts: Iterable[str]) -> np.uint64:

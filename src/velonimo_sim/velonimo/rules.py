@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from velonimo_sim.errors import UsageError, is_integer_in, unknown_name
-from velonimo_sim.velonimo.cards import DECK_SIZE
+from velonimo_sim.velonimo.cards import DECK_SIZE, parse_cards, position_of, text_of_position
 
 RULES_VERSION = 1
 """Goes up whenever the same moves lead to another game; written into every results file."""
@@ -31,7 +31,7 @@ RULES = np.dtype(
         ("dromedary_last_card", "u1"),  # index into DROMEDARY_LAST_CARD
         ("starter_tie", "u1"),  # index into STARTER_TIE
         ("jersey_tie", "u1"),  # index into JERSEY_TIE
-        ("unused", "u1", (2,)),  # fills up the record, always 0
+        ("exchanged", "u1", (2,)),  # bit positions of two cards, see cards.py; twice 0 = none
     ],
     align=True,
 )
@@ -77,6 +77,9 @@ class RuleSet:
         What the Jersey adds to a play (V9), 0-1,000,000; None is 10 with 3-5 players and 0 in the duel.
     hand_size : int
         Cards dealt to each player (V4), 1-27; the deck has 55.
+    exchanged_cards : tuple of two str, or None
+        Two cards such as ``("B1", "B5")`` that lie in each other's place in every deal (V4). Games that differ in this
+        alone tell what a card is worth beside another: on the same deals, whoever had the one has the other.
 
     Raises
     ------
@@ -92,6 +95,7 @@ class RuleSet:
     jersey_tie: str = "most_points"
     jersey_bonus: int | None = None
     hand_size: int = 11
+    exchanged_cards: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         """Check every option."""
@@ -115,6 +119,8 @@ class RuleSet:
         for name in ("duel_target", "jersey_bonus", "hand_size"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, int(getattr(self, name)))  # numpy's integers are no JSON
+        if self.exchanged_cards is not None:
+            object.__setattr__(self, "exchanged_cards", _two_cards(self.exchanged_cards))
 
     @classmethod
     def official(cls) -> Self:
@@ -181,7 +187,8 @@ class RuleSet:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as values that JSON knows."""
-        return asdict(self) | {"col_values": list(self.col_values)}
+        exchanged = None if self.exchanged_cards is None else list(self.exchanged_cards)
+        return asdict(self) | {"col_values": list(self.col_values), "exchanged_cards": exchanged}
 
     def bonus(self, players: int) -> int:
         """Return what the Jersey adds to a play at a table of that many players (V9)."""
@@ -206,6 +213,7 @@ class RuleSet:
         record["jersey_bonus"] = self.bonus(players)
         record["n_cols"] = len(self.col_values)
         record["hand_size"] = self.hand_size
+        record["exchanged"] = [position_of(card) for card in self.exchanged_cards or ()] or 0
         for name, allowed in _CHOICES.items():
             record[name] = allowed.index(getattr(self, name))
         return record
@@ -216,7 +224,7 @@ class RuleSet:
 
         Raises
         ------
-        UsageError, IndexError
+        ValueError, IndexError
             If the record holds an impossible option.
         """
         return cls(
@@ -224,6 +232,9 @@ class RuleSet:
             duel_target=int(record["duel_target"]) or None,
             jersey_bonus=int(record["jersey_bonus"]),
             hand_size=int(record["hand_size"]),
+            exchanged_cards=tuple(map(text_of_position, record["exchanged"].tolist()))
+            if record["exchanged"].any()
+            else None,
             **{name: allowed[record[name]] for name, allowed in _CHOICES.items()},
         )
 
@@ -253,9 +264,23 @@ def _impossible(name: str, value: object, allowed: str) -> UsageError:
     return UsageError(f"rule {name}={value!r}: allowed is {allowed}")
 
 
+def _two_cards(cards: object) -> tuple[str, str]:
+    """Return the two cards that are exchanged, as texts."""
+    allowed = "none or two cards such as B1,B5"
+    if not isinstance(cards, tuple | list) or len(cards) != 2 or not all(isinstance(card, str) for card in cards):
+        raise _impossible("exchanged_cards", cards, allowed)
+    try:
+        parse_cards(cards)
+    except ValueError:
+        raise _impossible("exchanged_cards", cards, allowed) from None
+    return cards[0], cards[1]
+
+
 def _read_value(name: str, text: str) -> object:
     if name in _CHOICES:
         return text
+    if name == "exchanged_cards":
+        return None if text == "none" else tuple(text.split(","))
     if name == "col_values":
         return tuple(_read_integer(part) for part in text.split(","))
     return None if text == "none" else _read_integer(text)

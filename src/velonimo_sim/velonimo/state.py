@@ -143,7 +143,7 @@ def validate(state: State) -> list[str]:
 def _faults_of_rules(view: View) -> list[str]:
     try:
         again = RuleSet.from_record(view["rules"]).to_record(int(view["players"]))
-    except (UsageError, IndexError) as error:
+    except (ValueError, IndexError) as error:
         return [f"rules: {error}"]
     return [] if equal(again, view["rules"]) else ["rules: a field beyond the options is not 0"]
 

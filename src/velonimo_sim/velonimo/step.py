@@ -35,6 +35,9 @@ def deal_col(state: State, stream: Stream) -> None:
     for i in range(DECK_SIZE - 1 if players == 2 else dealt):
         j = i + below(stream, DECK_SIZE - i)
         deck[i], deck[j] = deck[j], deck[i]
+    exchange_cards(
+        deck, integer(state["view"]["rules"]["exchanged"][0]), integer(state["view"]["rules"]["exchanged"][1])
+    )
     for seat in range(players):
         hand = U0
         for i in range(seat * hand_size, (seat + 1) * hand_size):
@@ -45,6 +48,17 @@ def deal_col(state: State, stream: Stream) -> None:
         state["pile"][size - 1 - i] = deck[dealt + i]
     state["view"]["pile_size"] = size
     begin_col(state)
+
+
+@kernel
+def exchange_cards(deck: NDArray[np.uint8], first: int, second: int) -> None:
+    """Put two cards, given by their bit positions, into each other's place; twice the same card changes nothing."""
+    if first != second:
+        for i in range(DECK_SIZE):
+            if deck[i] == first:
+                deck[i] = second
+            elif deck[i] == second:
+                deck[i] = first
 
 
 @kernel
