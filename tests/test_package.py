@@ -30,6 +30,7 @@ PUBLIC = {
     "compiled_bot",
     "kernel",
     "new_game",
+    "run_tournament",
 }
 
 # A module may import those of earlier lines. What is loaded by name (the public names, the bots) is no import.
@@ -39,7 +40,9 @@ ORDER = (
     {"run_files"},
     {"analysis"},
     {"analysis.intervals", "analysis.moments", "analysis.sequential"},
-    {"analysis.frames"},
+    {"analysis.columns"},
+    {"analysis.runs"},
+    {"analysis.frames", "analysis.breakdown"},
     {"analysis.tables", "analysis.plackett_luce"},
     {"analysis.seats"},
     {"_jit"},

@@ -10,11 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from velonimo_sim.analysis.breakdown import differences_by as differences_by
+    from velonimo_sim.analysis.breakdown import outcomes_by as outcomes_by
     from velonimo_sim.analysis.frames import outcome_bounds as outcome_bounds
     from velonimo_sim.analysis.intervals import bounded_interval as bounded_interval
     from velonimo_sim.analysis.intervals import wilson_interval as wilson_interval
     from velonimo_sim.analysis.moments import GroupMoments as GroupMoments
     from velonimo_sim.analysis.plackett_luce import ratings as ratings
+    from velonimo_sim.analysis.runs import load as load
     from velonimo_sim.analysis.seats import seat_effects as seat_effects
     from velonimo_sim.analysis.sequential import ConfidenceSequence as ConfidenceSequence
     from velonimo_sim.analysis.tables import PairedDifference as PairedDifference
@@ -33,7 +36,10 @@ _PLACES = {
     "bounded_interval": "intervals",
     "compare_runs": "tables",
     "contrast_interval": "tables",
+    "differences_by": "breakdown",
+    "load": "runs",
     "outcome_bounds": "frames",
+    "outcomes_by": "breakdown",
     "paired_difference": "tables",
     "ratings": "plackett_luce",
     "seat_effects": "seats",
@@ -49,7 +55,10 @@ __all__ = [
     "bounded_interval",
     "compare_runs",
     "contrast_interval",
+    "differences_by",
+    "load",
     "outcome_bounds",
+    "outcomes_by",
     "paired_difference",
     "ratings",
     "seat_effects",
