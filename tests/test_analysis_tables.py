@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from velonimo_sim import run_files
 from velonimo_sim.analysis import (
     GroupMoments,
     bot_records,
@@ -17,9 +16,11 @@ from velonimo_sim.analysis import (
     bounded_interval,
     compare_runs,
     contrast_interval,
+    load,
     paired_difference,
 )
 from velonimo_sim.errors import UsageError
+from velonimo_sim.tournament import main
 
 CALM = {"a": 0.8, "b": 0.2, "c": 0.0, "d": -0.6}
 
@@ -227,17 +228,20 @@ def test_runs_that_cannot_be_compared_are_told(variant: pd.DataFrame, message: s
 # What comes in.
 
 
-def test_a_folder_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    read: list[Path] = []
+def test_a_folder_is_read(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    assert main(["--bots", "greedy", "random", "random", "--games", "30", "--quiet", "--out", str(out)]) == 0
+    rows = load(out).games.frame()
+    assert bot_table(out).equals(bot_table(str(out)))
+    assert bot_table(out).equals(bot_table(load(out)))
+    assert bot_table(out).equals(bot_table(rows, most_points=30))  # 2 opponents in cols worth 15
 
-    def game_frame(folder: Path, columns: Sequence[str]) -> pd.DataFrame:
-        read.append(folder)
-        return FOUR_GAMES[[*columns]]
 
-    monkeypatch.setattr(run_files, "game_frame", game_frame)
-    assert bot_table(tmp_path).equals(bot_table(FOUR_GAMES))
-    assert bot_table(str(tmp_path)).equals(bot_table(FOUR_GAMES))
-    assert read == [tmp_path, tmp_path]
+def test_several_runs_are_for_other_functions(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        assert main(["--bots", "random", "random", "--games", "2", "--quiet", "--out", str(tmp_path / name)]) == 0
+    with pytest.raises(UsageError, match="2 runs at once: allowed is one; outcomes_by takes several"):
+        bot_table(load([tmp_path / "a", tmp_path / "b"]))
 
 
 def test_unknown_names_are_told_with_the_nearest() -> None:

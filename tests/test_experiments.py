@@ -12,8 +12,8 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
+from velonimo_sim import analysis
 from velonimo_sim.rng import STREAM
-from velonimo_sim.run_files import game_frame
 from velonimo_sim.velonimo.policies import BUILT_IN, inference, parse_bot, stand
 from velonimo_sim.velonimo.state import new_state
 
@@ -132,7 +132,7 @@ def test_a_run_with_another_seed_is_refused(command: Command) -> None:
 
 def test_the_shares_of_seats_are_those_of_the_rows(command: Command, tmp_path: Path) -> None:
     _, table, _ = command("--only", "self", "--deals", "200")
-    rows = game_frame(tmp_path / "out" / "self")
+    rows = analysis.load(tmp_path / "out" / "self").games.frame()
     shares = [float(line.split("|")[6].split()[0]) for line in table.splitlines()[2:]]
     assert shares == pytest.approx(100 * rows.groupby("seat")["won"].mean(), abs=0.06)
 

@@ -30,6 +30,7 @@ PUBLIC = {
     "compiled_bot",
     "kernel",
     "new_game",
+    "run_tournament",
 }
 
 # A module may import those of earlier lines. What is loaded by name (the public names, the bots) is no import.
@@ -40,9 +41,9 @@ ORDER = (
     {"velonimo.cards"},
     {"analysis"},
     {"analysis.intervals", "analysis.moments", "analysis.sequential", "analysis.hands", "analysis.ridge"},
-    {"analysis.frames"},
-    {"analysis.load"},
-    {"analysis.cards"},
+    {"analysis.columns"},
+    {"analysis.runs"},
+    {"analysis.frames", "analysis.breakdown", "analysis.cards"},
     {"analysis.hand_model"},
     {"analysis.tables", "analysis.plackett_luce"},
     {"analysis.seats"},

@@ -33,7 +33,8 @@ from runs import (
     wait_for,
 )
 from velonimo_sim import match, records
-from velonimo_sim.run_files import SCHEMA_VERSION, game_frame
+from velonimo_sim.analysis.runs import load
+from velonimo_sim.run_files import SCHEMA_VERSION
 
 GAMES = 24
 RUN = ("--bots", *THREE, "--seed", "4", "--quiet")
@@ -666,7 +667,7 @@ def test_a_shard_under_the_name_of_other_games_is_played_again() -> None:
 @pytest.mark.usefixtures("run_of_two_shards")
 def test_a_file_of_the_user_s_own_among_the_shards_is_no_shard() -> None:
     Path("run/games-all.parquet").write_bytes(Path("run/games-0000000000.parquet").read_bytes())
-    assert len(game_frame(Path("run"))) == 12 * 3
+    assert len(load("run").games) == 12 * 3
     assert_one_line(play("--resume", "--out", "run", "--quiet"), 2, "games-all.parquet", "no run wrote")
 
 

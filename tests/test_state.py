@@ -697,7 +697,7 @@ FAULTS: list[tuple[Phase, int, Edit, str]] = [
     (Phase.LEAD, 3, set_place("view.log", 119, 1), "the log is longer than it says"),
     (Phase.FOLLOW, 3, set_place("view.log", 0, 3 << 59), "the log names a seat that is not at the table"),
     (Phase.LEAD, 3, set_field("rules.exchanged", (0, 55)), "rules: position 55: no card has it"),
-    (Phase.LEAD, 3, set_field("rules.exchanged", (8, 8)), "rules: rule exchanged_cards=('A1', 'A1'): "),
+    (Phase.LEAD, 3, set_field("rules.exchanged", (8, 8)), "rules: rule exchanged_cards=('N1', 'N1'): "),
     (Phase.LEAD, 3, set_place("view.sizes", 4, 1), "sizes: is not 0 beyond the seats"),
     (Phase.LEAD, 3, set_place("view.points", 3, 1), "points: is not 0 beyond the seats"),
     (Phase.LEAD, 3, set_place("view.totals", 0, -1), "totals: a value is negative"),

@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+import velonimo_sim
 from runs import COMMAND, THREE, assert_holds, assert_same_rows, frame, manifest, wait_for
 from velonimo_sim import match, options, progress, records, tournament
 from velonimo_sim._jit import kernel, source_hash
@@ -786,3 +787,37 @@ def test_an_interrupt_before_the_first_game(command: Printed, monkeypatch: pytes
     monkeypatch.setattr(tournament, "play", interrupted)
     status, out, err = command("--bots", *THREE, "--games", "3", "--out", "run")
     assert (status, out, err.count("\n")) == (130, "", 1)
+
+
+# From Python.
+
+
+def test_from_python_the_rows_are_those_of_the_command(command: Printed) -> None:
+    options = {"rule": {"tortoise_swap": "off"}, "seed": 5, "games": 30}
+    outcome = velonimo_sim.run_tournament("python", bots=list(THREE), **options)
+    command("--bots", *THREE, "--rule", "tortoise_swap=off", "--seed", "5", "--games", "30", "--out", "command")
+    assert (outcome.status, outcome.games_written) == ("finished", 30)
+    assert_same_rows("python", "command")
+
+
+def test_from_python_a_run_is_gone_on_with_and_not_replaced() -> None:
+    velonimo_sim.run_tournament("run", bots=list(THREE), games=6)
+    with pytest.raises(velonimo_sim.UsageError, match="exists"):
+        velonimo_sim.run_tournament("run", bots=list(THREE), games=12)
+    assert velonimo_sim.run_tournament("run", resume=True, bots=list(THREE), games=12).games_played == 6
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"bot": ["greedy"]}, "unknown key in options 'bot': there are"),
+        ({"games": 0}, "--games 0: allowed is"),
+        ({"rule": "off"}, "options: rule = 'off': allowed is a table"),
+        ({"workers": 0}, "workers 0: allowed is an integer 1-"),
+    ],
+)
+def test_from_python_bad_options_are_one_line(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(velonimo_sim.UsageError) as caught:
+        velonimo_sim.run_tournament("run", **options)
+    assert words in str(caught.value)
+    assert not Path("run").exists()

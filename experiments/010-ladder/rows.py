@@ -3,16 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from velonimo_sim.analysis import seat_effects
 from velonimo_sim.commands import say
-from velonimo_sim.errors import BotError
-from velonimo_sim.options import tournament_from
-from velonimo_sim.run import play, prepared
-from velonimo_sim.workers import local_workers
+from velonimo_sim.tournament import run_tournament
 
 COMMAND = "ladder"
 
@@ -95,16 +91,16 @@ def play_row(row: Row, seed: int, folder: Path, workers: int) -> dict[str, dict[
     KeyboardInterrupt
         If the run is interrupted; what was played is kept.
     """
-    tournament = tournament_from({"bots": [row.bot, *row.against], "games": row.games, "seed": seed})
-    tell = partial(say, COMMAND)
-    with prepared(tournament, folder / row.name, tell, resume=True) as shards:
-        players = local_workers(tournament.work(), workers)
-        outcome = play(tournament, players, folder / row.name, shards, tell, quiet=False)
-    if outcome.status == "interrupted":
-        raise KeyboardInterrupt
-    if outcome.status == "failed":
-        raise BotError(outcome.cause)
-    tell(f"{row.name}: {row.deals:,} deals, {outcome.games_played:,} games played in {outcome.seconds:.1f} s")
+    outcome = run_tournament(
+        folder / row.name,
+        resume=True,
+        workers=workers,
+        quiet=False,
+        bots=[row.bot, *row.against],
+        games=row.games,
+        seed=seed,
+    )
+    say(COMMAND, f"{row.name}: {row.deals:,} deals, {outcome.games_played:,} games played in {outcome.seconds:.1f} s")
     if row.is_against_itself:
         return {
             f"{row.bot} in seat {seat['seat']}": {"win_share": seat["mean"]} | _shifted(seat)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from velonimo_sim.errors import CorruptDataError as CorruptDataError
     from velonimo_sim.errors import IllegalMoveError as IllegalMoveError
     from velonimo_sim.errors import UsageError as UsageError
+    from velonimo_sim.tournament import run_tournament as run_tournament
     from velonimo_sim.velonimo.interactive import Game as Game
     from velonimo_sim.velonimo.interactive import new_game as new_game
     from velonimo_sim.velonimo.moves import Move as Move
@@ -33,6 +34,7 @@ _PLACES = {
     "RuleSet": "velonimo_sim.velonimo.rules",
     "compiled_bot": "velonimo_sim.velonimo.policies.policy",
     "kernel": "velonimo_sim._jit",
+    "run_tournament": "velonimo_sim.tournament",
 }
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "compiled_bot",
     "kernel",
     "new_game",
+    "run_tournament",
 ]
 
 

@@ -11,9 +11,7 @@ from velonimo_sim.errors import CorruptDataError, UsageError, in_one_line
 from velonimo_sim.faults import OnFault
 from velonimo_sim.game import GAMES, BotLike, GameSpec
 from velonimo_sim.records import disk_need
-from velonimo_sim.run_files import (
-    SCHEMA_VERSION,
-)
+from velonimo_sim.run_files import SCHEMA_VERSION
 from velonimo_sim.schedule import Schedule, Seating, TableKind, make_schedule
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.workers import Work
@@ -189,6 +187,7 @@ class Tournament:
         return self.identity() | {
             "games": self.games,
             "games_per_deal": self.schedule.games_per_deal,
+            "most_points": self.most_points,
             "starter": "seat 0 starts col 1",
             "options": dict(self.options),
             "versions": versions,

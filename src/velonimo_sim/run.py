@@ -19,10 +19,7 @@ from velonimo_sim.match import Match, WholeDeals
 from velonimo_sim.progress import GamesProgress, Say
 from velonimo_sim.records import RunFolder, claim_run_folder, clear_run_folder, disk_need, locked
 from velonimo_sim.resume import take_up
-from velonimo_sim.run_files import (
-    Shard,
-    game_columns,
-)
+from velonimo_sim.run_files import Shard, columns_of
 from velonimo_sim.summary import SUMMED, Standings
 from velonimo_sim.workers import Chunk, Workers
 
@@ -245,7 +242,7 @@ def _deals(
 def _recorded(tournament: Tournament, shard: Shard) -> Chunk:
     """Return the game rows of a shard, as far as the standings need them, without col rows."""
     rows = np.zeros(shard.games * tournament.schedule.players, tournament.game.game_row)
-    for name, column in game_columns(shard, tournament.schedule.bots, SUMMED).items():
+    for name, column in columns_of(shard, "games", tournament.schedule.bots, SUMMED).items():
         rows[name] = column
     return Chunk(shard.first_game, shard.games, rows, np.zeros(0, tournament.game.col_row))
 

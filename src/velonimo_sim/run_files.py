@@ -10,15 +10,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from velonimo_sim.errors import CorruptDataError, UsageError, in_one_line, is_integer_in
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SCHEMA_VERSION = 3
 """Goes up whenever a column or its meaning changes; written into every Parquet file and into ``run.json``."""
@@ -212,8 +209,8 @@ def manifest_in_shards(folder: Path) -> dict[str, Any] | None:
     return None
 
 
-def game_columns(shard: Shard, bots: Sequence[str], columns: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Return columns of a shard's game rows as arrays, ``bot`` as an index into the texts of the bots.
+def columns_of(shard: Shard, kind: str, bots: Sequence[str], columns: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Return columns of a shard's rows of one kind as arrays, ``bot`` as an index into the texts of the bots.
 
     Raises
     ------
@@ -222,16 +219,31 @@ def game_columns(shard: Shard, bots: Sequence[str], columns: Sequence[str]) -> d
     CorruptDataError
         If the shard is damaged.
     """
-    table = _read_table(shard.paths["games"], columns=[*columns])
+    table = _read_table(shard.paths[kind], columns=[*columns])
     arrays = {name: table[name].combine_chunks() for name in columns}
     found: dict[str, NDArray[Any]] = {}
     for name, array in arrays.items():
         if name == "bot":
-            numbers = np.array([bots.index(text) for text in array.dictionary.to_pylist()], np.int8)
+            numbers = np.array([bots.index(text) for text in array.dictionary.to_pylist()], np.int16)
             found[name] = numbers[array.indices.to_numpy()]
         else:
             found[name] = array.to_numpy(zero_copy_only=False)
     return found
+
+
+def column_names(shard: Shard, kind: str) -> list[str]:
+    """Return the names of the columns of a shard's rows of one kind.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be read.
+    CorruptDataError
+        If it is damaged.
+    """
+    import pyarrow.parquet as pq
+
+    return list(_reading(shard.paths[kind], pq.read_schema).names)
 
 
 def rows_of_game(folder: Path, players: int, game: int) -> dict[str, list[dict[str, Any]]]:
@@ -265,30 +277,3 @@ def unfinished_files(folder: Path) -> list[Path]:
     ]
     others = (folder / f"_{MANIFEST}", folder / PROBE)
     return [folder / name for name in sorted(names)] + [path for path in others if path.exists()]
-
-
-def game_frame(folder: Path, columns: Sequence[str] | None = None) -> "pd.DataFrame":
-    """Return the game rows of a run, in the order of its games.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The run's folder.
-    columns : sequence of str, optional
-        Which columns; all of them by default.
-
-    Raises
-    ------
-    UsageError
-        If there is no run in the folder.
-    CorruptDataError
-        If the run is of another schema version, or a shard is damaged.
-    """
-    import pyarrow as pa
-
-    players = int(read_manifest(folder)["players"])
-    names = None if columns is None else list(columns)
-    tables = [_read_table(shard.paths["games"], columns=names) for shard in finished_shards(folder, players)]
-    if not tables:
-        raise UsageError(f"{folder}: holds no games yet")
-    return pa.concat_tables(tables).unify_dictionaries().to_pandas()

@@ -29,6 +29,7 @@ from velonimo_sim.options import (
     read_rules,
     read_tournament,
     read_variant,
+    tournament_from,
 )
 from velonimo_sim.results import BASE, VARIANT, as_json, print_changes, print_result, rule_changes
 from velonimo_sim.resume import manifest_of
@@ -138,6 +139,65 @@ def _say_what_is_odd(tournament: Tournament, outcome: Outcome, folder: Path) -> 
         _say(f"stopped: {outcome.cause}; {outcome.games_written:,} games are safe in {folder}; --resume goes on")
     elif outcome.status == "interrupted":
         _say(f"interrupted: {outcome.games_written:,} of {tournament.games:,} games are in {folder}; --resume goes on")
+
+
+# From Python.
+
+
+def run_tournament(
+    out: Path | str,
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    workers: int | None = None,
+    quiet: bool = True,
+    **options: Any,
+) -> Outcome:
+    """Play a tournament into a folder, as the command does; ``velonimo_sim.analysis.load`` reads it.
+
+    Parameters
+    ----------
+    out : Path or str
+        The folder of the run.
+    resume, overwrite : bool
+        Go on with a run that may be in the folder, or replace it.
+    workers : int, optional
+        Threads that play, or processes for plain Python; by default one a core.
+    quiet : bool
+        Show no progress.
+    **options
+        The options of the command, as a configuration file has them: ``bots``, ``players``, ``games``, ``seed``,
+        ``seating``, ``table``, ``rules``, ``rule={"tortoise_swap": "off"}`` and so on.
+
+    Returns
+    -------
+    Outcome
+        How it ended; ``standings.table()`` tells who won.
+
+    Raises
+    ------
+    UsageError
+        If an option is not possible, or the folder cannot be used.
+    CorruptDataError
+        If the run in the folder is damaged, or of another schema version.
+    BotError
+        If a bot was at fault, or a worker or the disk failed; what was played before is kept.
+    KeyboardInterrupt
+        After Ctrl-C; what was played is kept.
+
+    Examples
+    --------
+    >>> run_tournament("my-run", bots=["advised", "greedy"], games=1000, seed=7)  # doctest: +SKIP
+    """
+    tournament, folder = tournament_from(options), Path(out)
+    number = available_cores() if workers is None else integer_in(1, MAX_WORKERS, "workers", str(workers))
+    with prepared(tournament, folder, _say, resume, overwrite) as shards:
+        outcome = play(tournament, local_workers(tournament.work(), number), folder, shards, _say, quiet)
+    if outcome.status == "interrupted":
+        raise KeyboardInterrupt
+    if outcome.status == "failed":
+        raise BotError(outcome.cause)
+    return outcome
 
 
 # The command.

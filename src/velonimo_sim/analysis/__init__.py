@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from velonimo_sim.analysis.breakdown import differences_by as differences_by
+    from velonimo_sim.analysis.breakdown import outcomes_by as outcomes_by
     from velonimo_sim.analysis.cards import card_values as card_values
     from velonimo_sim.analysis.cards import company_values as company_values
     from velonimo_sim.analysis.frames import outcome_bounds as outcome_bounds
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from velonimo_sim.analysis.intervals import wilson_interval as wilson_interval
     from velonimo_sim.analysis.moments import GroupMoments as GroupMoments
     from velonimo_sim.analysis.plackett_luce import ratings as ratings
+    from velonimo_sim.analysis.runs import load as load
     from velonimo_sim.analysis.seats import seat_effects as seat_effects
     from velonimo_sim.analysis.sequential import ConfidenceSequence as ConfidenceSequence
     from velonimo_sim.analysis.tables import PairedDifference as PairedDifference
@@ -46,10 +49,13 @@ _PLACES = {
     "company_values": "cards",
     "compare_runs": "tables",
     "contrast_interval": "tables",
+    "differences_by": "breakdown",
     "fit_hand_model": "hand_model",
     "hand_feature": "hands",
     "hand_value": "hand_model",
+    "load": "runs",
     "outcome_bounds": "frames",
+    "outcomes_by": "breakdown",
     "paired_difference": "tables",
     "ratings": "plackett_luce",
     "seat_effects": "seats",
@@ -70,10 +76,13 @@ __all__ = [
     "company_values",
     "compare_runs",
     "contrast_interval",
+    "differences_by",
     "fit_hand_model",
     "hand_feature",
     "hand_value",
+    "load",
     "outcome_bounds",
+    "outcomes_by",
     "paired_difference",
     "ratings",
     "seat_effects",

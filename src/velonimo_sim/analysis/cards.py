@@ -3,16 +3,16 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from velonimo_sim.analysis.hands import DECK_TEXTS, Words, card_matrix, colour_counts, hand_feature, number_counts
 from velonimo_sim.analysis.intervals import student_quantile
-from velonimo_sim.analysis.load import Runs, batches
 from velonimo_sim.analysis.moments import GroupMoments
 from velonimo_sim.analysis.ridge import PENALTIES, Floats, LinearFit, best_penalty, fits, products
+from velonimo_sim.analysis.runs import Source, batches
 from velonimo_sim.errors import UsageError, unknown_name
 from velonimo_sim.velonimo.cards import DECK_SIZE
 
@@ -90,13 +90,13 @@ class HandRows:
     games: int
 
 
-def hand_rows(run: Runs, outcome: str, folds: Collection[int] = range(FOLDS)) -> Iterator[HandRows]:
+def hand_rows(run: Source, outcome: str, folds: Collection[int] = range(FOLDS)) -> Iterator[HandRows]:
     """Yield the hands of a run and an outcome of theirs, in parts of whole deals.
 
     Parameters
     ----------
-    run : pandas.DataFrame, Path, str, or a sequence of folders
-        Col rows, or the folders of runs.
+    run : LoadedRuns, Path, str, sequence or mapping of them, or pandas.DataFrame
+        Runs, or rows of cols.
     outcome : str
         One of ``HAND_OUTCOMES``.
     folds : collection of int
@@ -110,10 +110,10 @@ def hand_rows(run: Runs, outcome: str, folds: Collection[int] = range(FOLDS)) ->
     if outcome not in HAND_OUTCOMES:
         raise unknown_name("outcome of a hand", outcome, HAND_OUTCOMES)
     deals = 0
-    for batch in batches(run, ["game_id", "hand", outcome]):
-        ordered = batch.sort_values(["group", "game_id"], kind="stable")
-        begins_deal = _differs_from_last(ordered["group"])
-        begins_game = begins_deal | _differs_from_last(ordered["game_id"])
+    for batch in batches(run, ["run", "game_id", "hand", outcome]):
+        ordered = batch.sort_values(["group", "run", "game_id"], kind="stable")
+        begins_deal = _begins(ordered[["group"]])
+        begins_game = _begins(ordered[["group", "run", "game_id"]])
         fold = (deals + np.cumsum(begins_deal) - 1) % FOLDS
         deals += int(begins_deal.sum())
         used = np.isin(fold, [*folds])
@@ -131,9 +131,9 @@ def hand_rows(run: Runs, outcome: str, folds: Collection[int] = range(FOLDS)) ->
             )
 
 
-def _differs_from_last(column: Any) -> NDArray[np.bool_]:
-    values = column.to_numpy()
-    return np.concatenate([[True], values[1:] != values[:-1]])
+def _begins(columns: "pd.DataFrame") -> NDArray[np.bool_]:
+    """Return which rows differ from the one before."""
+    return np.asarray((columns != columns.shift()).any(axis=1))
 
 
 def hand_terms(hands: Words) -> Floats:
@@ -151,7 +151,7 @@ def hand_terms(hands: Words) -> Floats:
 
 
 def products_by_fold(features: Floats, rows: HandRows) -> Floats:
-    """Return the ``products`` of features of some rows and their outcome by part of the deals, (FOLDS, p + 2, p + 2)."""
+    """Return the ``products`` of features and outcome of some rows by part of the deals, (FOLDS, p + 2, p + 2)."""
     parts = (rows.fold == number for number in range(FOLDS))
     return np.stack([products(features[part], rows.outcome[part]) for part in parts])
 
@@ -180,7 +180,7 @@ class HandSums:
     deals: int
 
 
-def hand_sums(run: Runs, outcome: str) -> HandSums:
+def hand_sums(run: Source, outcome: str) -> HandSums:
     """Return what regressions need to know of a run.
 
     Raises
@@ -229,7 +229,7 @@ class _Estimates:
         return value, value - half, value + half
 
 
-def _estimated(run: Runs, outcome: str, sums: HandSums, sizes: tuple[int, ...]) -> list[_Estimates]:
+def _estimated(run: Source, outcome: str, sums: HandSums, sizes: tuple[int, ...]) -> list[_Estimates]:
     """Return a regression for each number of terms: on the cards alone, or with their company."""
     chosen = []
     for size in sizes:
@@ -245,7 +245,7 @@ def _estimated(run: Runs, outcome: str, sums: HandSums, sizes: tuple[int, ...]) 
     return chosen
 
 
-def card_values(run: Runs, outcome: str = "beaten", level: float = 0.95) -> "pd.DataFrame":
+def card_values(run: Source, outcome: str = "beaten", level: float = 0.95) -> "pd.DataFrame":
     """Return what each card is worth: by itself and with all that it brings, and apart from the groups that it forms.
 
     The value of a card is by how much the outcome is higher, in the mean, if the hand holds this card instead of
@@ -262,8 +262,8 @@ def card_values(run: Runs, outcome: str = "beaten", level: float = 0.95) -> "pd.
 
     Parameters
     ----------
-    run : pandas.DataFrame, Path, str, or a sequence of folders
-        Col rows, or the folders of runs.
+    run : LoadedRuns, Path, str, sequence or mapping of them, or pandas.DataFrame
+        Runs, or rows of cols.
     outcome : str
         ``beaten``, the opponents still racing when the seat goes out, which times the col value are the points of the
         col (V14); ``points`` of the col; or ``won``, ``total``, ``place`` of the game.
@@ -307,7 +307,7 @@ def card_values(run: Runs, outcome: str = "beaten", level: float = 0.95) -> "pd.
     return table
 
 
-def company_values(run: Runs, outcome: str = "beaten", level: float = 0.95) -> "pd.DataFrame":
+def company_values(run: Source, outcome: str = "beaten", level: float = 0.95) -> "pd.DataFrame":
     """Return what cards are worth by the groups that they form in a hand.
 
     The second rider of a colour is worth so much because it is the second, whatever card it is: beyond what the card is
@@ -317,8 +317,8 @@ def company_values(run: Runs, outcome: str = "beaten", level: float = 0.95) -> "
 
     Parameters
     ----------
-    run : pandas.DataFrame, Path, str, or a sequence of folders
-        Col rows, or the folders of runs.
+    run : LoadedRuns, Path, str, sequence or mapping of them, or pandas.DataFrame
+        Runs, or rows of cols.
     outcome : str
         As of ``card_values``.
     level : float

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from velonimo_sim.analysis.runs import LoadedRuns, load
 from velonimo_sim.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Run: TypeAlias = "pd.DataFrame | Path | str"
-"""The folder of a run, or its game rows."""
+Run: TypeAlias = "LoadedRuns | pd.DataFrame | Path | str"
+"""A run: loaded, its folder, or its game rows."""
 Outcome: TypeAlias = Literal["won", "place", "total"]
 """What is compared: first or not, the place from 1 on, points."""
 
@@ -30,12 +31,15 @@ def frame_of(run: Run) -> "pd.DataFrame":
     Raises
     ------
     UsageError
-        If a column is missing, or there are no games.
+        If a column is missing, there are no games, or several runs.
     """
     if isinstance(run, str | Path):
-        from velonimo_sim.run_files import game_frame
-
-        frame = game_frame(Path(run), _COLUMNS)
+        run = load(run)
+    if isinstance(run, LoadedRuns):
+        if len(run.runs) > 1:
+            raise UsageError(f"{len(run.runs)} runs at once: allowed is one; outcomes_by takes several")
+        frame = run.games.frame(_COLUMNS)
+        frame.attrs["most_points"] = run.most_points
     else:
         frame = run
     for column in _COLUMNS:
@@ -167,7 +171,7 @@ def outcome_bounds(outcome: Outcome, players: int, most_points: float) -> tuple[
 
 
 def greatest_total(runs: Sequence[Rows], most_points: float | None) -> float:
-    """Return the most points that a game can give: as told, or the greatest total seen.
+    """Return the most points that a game can give: as told, by the rules of the runs, or else the greatest total seen.
 
     Raises
     ------
@@ -179,7 +183,8 @@ def greatest_total(runs: Sequence[Rows], most_points: float | None) -> float:
     if least < 0:
         raise UsageError(f"total {least:g}: points cannot be below 0")
     if most_points is None:
-        return max(seen, 1.0)
+        possible = [run.frame.attrs.get("most_points") for run in runs]
+        return max(seen, 1.0) if None in possible else float(max(possible))
     if most_points < seen:
         raise UsageError(f"most_points {most_points:g}: the run has a total of {seen:g}")
     return most_points

@@ -12,7 +12,6 @@ import numpy as np
 from velonimo_sim.analysis.cards import FOLDS, TERMS, HandRows, hand_rows, hand_sums, hand_terms, products_by_fold
 from velonimo_sim.analysis.hands import Words
 from velonimo_sim.analysis.intervals import student_quantile
-from velonimo_sim.analysis.load import Runs, batches
 from velonimo_sim.analysis.moments import GroupMoments
 from velonimo_sim.analysis.ridge import (
     PENALTIES,
@@ -24,6 +23,7 @@ from velonimo_sim.analysis.ridge import (
     squared_deviations,
     squared_errors,
 )
+from velonimo_sim.analysis.runs import Source, batches
 from velonimo_sim.errors import UsageError
 from velonimo_sim.velonimo.cards import parse_cards
 
@@ -96,7 +96,7 @@ class HandModel:
         return cls(**{**content, "curve": tuple(content["curve"])})
 
 
-def fit_hand_model(run: Runs, outcome: str = "beaten") -> HandModel:
+def fit_hand_model(run: Source, outcome: str = "beaten") -> HandModel:
     """Return a model of what hands reach, fitted to a run.
 
     One deal in five (the last of each five) is held out: the model is not fitted to it, and its ``r2`` and
@@ -105,8 +105,8 @@ def fit_hand_model(run: Runs, outcome: str = "beaten") -> HandModel:
 
     Parameters
     ----------
-    run : pandas.DataFrame, Path, str, or a sequence of folders
-        Col rows, or the folders of runs.
+    run : LoadedRuns, Path, str, sequence or mapping of them, or pandas.DataFrame
+        Runs, or rows of cols.
     outcome : str
         As of ``card_values``.
 
@@ -139,14 +139,14 @@ def fit_hand_model(run: Runs, outcome: str = "beaten") -> HandModel:
     )
 
 
-def _players(run: Runs) -> int:
+def _players(run: Source) -> int:
     found = sorted({int(players) for batch in batches(run, ["players"]) for players in batch["players"].unique()})
     if len(found) > 1:
         raise UsageError(f"games of {found[0]} to {found[-1]} players: a model of hands is for one number of players")
     return found[0]
 
 
-def calibration(run: Runs, model: HandModel, bins: int = 10, level: float = 0.95) -> "pd.DataFrame":
+def calibration(run: Source, model: HandModel, bins: int = 10, level: float = 0.95) -> "pd.DataFrame":
     """Return what hands reached beside what a model expected of them, on the deals that it was not fitted to.
 
     Parameters
@@ -197,7 +197,7 @@ def calibration(run: Runs, model: HandModel, bins: int = 10, level: float = 0.95
     return table
 
 
-def _held_out(run: Runs, model: HandModel) -> Iterator[HandRows]:
+def _held_out(run: Source, model: HandModel) -> Iterator[HandRows]:
     """Yield the rows of the deals that models are not fitted to."""
     return hand_rows(run, model.outcome, [FOLDS - 1])
 

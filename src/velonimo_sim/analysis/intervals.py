@@ -39,7 +39,8 @@ def bounded_interval(
     """Return an interval for the mean of a bounded outcome, from the means of independent groups of games.
 
     The outcome is scaled to [0, 1], where independent games that are won or lost vary most. A group is worth as many
-    of them, ``e`` at least 1, as give the variance seen: ``e (groups - 1) = share (1 - share) / variance``. The
+    of them, ``e``, as give the variance seen: ``e (groups - 1) = share (1 - share) / variance``; that is at least one
+    where all groups are of the same size. The
     interval is Wilson's for all those games (Wilson 1927; effective sample sizes: Kish, "Survey Sampling", 1965), so
     that it stays within the bounds. Of games won or lost the share alone tells the variance, while that of groups is
     estimated; so the quantile is Student's with ``(groups - 1) / (1 - 1 / e)`` degrees of freedom, which are
@@ -79,8 +80,9 @@ def bounded_interval(
     games, freedom = float(groups), math.inf
     if groups > 1 and seen * groups > _NO_VARIANCE:
         worth = share * (1 - share) / seen / (groups - 1)
+        games = worth * (groups - 1) + 1
         if worth > 1 + 1e-9:  # else every group is a game won or lost
-            games, freedom = worth * (groups - 1) + 1, (groups - 1) / (1 - 1 / worth)
+            freedom = (groups - 1) / (1 - 1 / worth)
     low, high = _score_interval(share, games, student_quantile(level, freedom))
     return min(mean, least + span * low), max(mean, least + span * high)
 

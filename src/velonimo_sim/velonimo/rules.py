@@ -227,14 +227,13 @@ class RuleSet:
         ValueError, IndexError
             If the record holds an impossible option.
         """
+        first, second = record["exchanged"].tolist()
         return cls(
             col_values=tuple(record["col_values"][: record["n_cols"]].tolist()),
             duel_target=int(record["duel_target"]) or None,
             jersey_bonus=int(record["jersey_bonus"]),
             hand_size=int(record["hand_size"]),
-            exchanged_cards=tuple(map(text_of_position, record["exchanged"].tolist()))
-            if record["exchanged"].any()
-            else None,
+            exchanged_cards=(text_of_position(first), text_of_position(second)) if first or second else None,
             **{name: allowed[record[name]] for name, allowed in _CHOICES.items()},
         )
 

@@ -1,0 +1,330 @@
+"""Means of any outcome by any columns, and their differences, with intervals that rest on the deals.
+
+``outcomes_by(run, by=["bot", "seat"])`` is for all questions of the kind "how much, by what?": by bot, seat, number
+of players, col, starter, or a feature of the hand. ``differences_by(run, across="run")`` is for those of the kind "how
+much more than?".
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from velonimo_sim.analysis.intervals import bounded_interval
+from velonimo_sim.analysis.runs import Source, batches
+from velonimo_sim.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_BOUNDS = {"won": (0.0, 1.0)}
+"""Outcomes of which the least and the greatest value are known; for others they are the least and the greatest seen."""
+_MOST_KEYS = 2_000
+"""The most combinations of values: their moments are matrices."""
+_MOST_GAMES = 1 << 40
+"""Games of a run have numbers below this."""
+
+
+def outcomes_by(
+    source: Source,
+    by: Sequence[str],
+    outcome: str = "won",
+    where: Mapping[str, Any] | None = None,
+    level: float = 0.95,
+) -> "pd.DataFrame":
+    """Return the mean of an outcome for each combination of values of some columns.
+
+    Parameters
+    ----------
+    source : LoadedRuns, Path, str, sequence or mapping of them, or pandas.DataFrame
+        Runs, or their rows with ``group`` or ``deal_id``.
+    by : sequence of str
+        Columns, such as ``bot``, ``seat``, ``players``, ``run``, ``col``, ``started``, ``tortoises``, or a feature of
+        the hand (``HAND_FEATURES``); none for the mean of all.
+    outcome : str
+        A column of numbers, such as ``won``, ``place``, ``total``; of a col ``points`` or ``beaten``.
+    where : mapping, optional
+        Columns and the values that they have to have: ``{"col": 1}``.
+    level : float
+        The coverage asked for.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of ``by``, in ascending order; ``mean``, ``low``, ``high`` in units of the outcome; ``rows``,
+        ``games`` and ``deals``, how many there are. ``attrs`` says the ``outcome``, and how many ``games`` and
+        ``deals`` there are in all.
+
+    Raises
+    ------
+    UsageError
+        If a column is missing or no numbers are in it, or no row is left.
+    """
+    return moments_by(source, by, outcome, where).table(level)
+
+
+def differences_by(
+    source: Source,
+    across: str,
+    by: Sequence[str] = (),
+    outcome: str = "won",
+    baseline: Any = None,
+    where: Mapping[str, Any] | None = None,
+    level: float = 0.95,
+) -> "pd.DataFrame":
+    """Return by how much the mean of an outcome is higher for each value of a column than for one of its values.
+
+    With ``across="run"`` the same deals are compared under other rules or with other bots.
+
+    Parameters
+    ----------
+    source, by, outcome, where, level
+        As for ``outcomes_by``.
+    across : str
+        The column whose values are compared.
+    baseline : optional
+        The value that the others are compared with; by default the least, of runs the first.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of ``by`` and ``across``, without the baseline; ``mean``, ``low``, ``high`` of the difference;
+        ``rows``, ``games``, ``deals`` of the value compared. ``attrs`` also says the ``baseline``.
+
+    Raises
+    ------
+    UsageError
+        As ``outcomes_by``; and if no row has the baseline.
+    """
+    import pandas as pd
+
+    moments = moments_by(source, [across, *by], outcome, where)
+    keys = moments.keys
+    chosen = keys[across].iloc[0] if baseline is None else baseline
+    if not (keys[across] == chosen).any():
+        raise UsageError(f"baseline {chosen!r}: {across} is {', '.join(map(repr, keys[across].unique().tolist()))}")
+    records = []
+    for index, key in keys.iterrows():
+        same = (keys[list(by)] == key[list(by)]).all(axis=1) & (keys[across] == chosen)
+        if key[across] == chosen or not same.any():
+            continue
+        weights = np.zeros(len(keys))
+        weights[index], weights[np.argmax(same)] = 1, -1
+        mean, low, high = moments.contrast(weights, level)
+        records.append({**key, "mean": mean, "low": low, "high": high} | moments.counts(index))
+    columns = [*by, across, "mean", "low", "high", "rows", "games", "deals"]
+    table = pd.DataFrame(records, columns=columns).sort_values([*by, across], ignore_index=True)
+    table.attrs = moments.attrs | {"baseline": chosen, "across": across}
+    return table.astype({name: keys[name].dtype for name in [*by, across]})
+
+
+@dataclass(frozen=True, eq=False)
+class MomentsBy:
+    """Sums over the rows of each key, and over the deals for each pair of keys: enough for every mean and contrast.
+
+    A mean is a ratio, the sum of an outcome over the number of rows, both of which differ from deal to deal. Its
+    variance, and that of weighted sums of means, is that of the ratio linearised, with the deals as independent
+    clusters (Cochran, "Sampling Techniques", 1977, chapter 6; Liang and Zeger, Biometrika 73, 1986).
+
+    Attributes
+    ----------
+    keys : pandas.DataFrame
+        The values of the columns, one row a key; ascending.
+    rows, sums, games, deals : numpy.ndarray
+        Shape (keys,): number of rows, sum of the outcome, numbers of games and of deals in which the key occurs.
+    rows_rows, rows_sums, sums_sums : numpy.ndarray
+        Shape (keys, keys): sums over the deals of the products of two keys' rows and sums.
+    bounds : (float, float)
+        The least and the greatest value of the outcome.
+    attrs : mapping
+        ``outcome``, and the numbers of ``games`` and ``deals`` in all.
+    """
+
+    keys: "pd.DataFrame"
+    rows: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    games: NDArray[np.float64]
+    deals: NDArray[np.float64]
+    rows_rows: NDArray[np.float64]
+    rows_sums: NDArray[np.float64]
+    sums_sums: NDArray[np.float64]
+    bounds: tuple[float, float]
+    attrs: dict[str, Any]
+
+    @cached_property
+    def means(self) -> NDArray[np.float64]:
+        """Mean of the outcome, shape (keys,)."""
+        return self.sums / self.rows
+
+    @cached_property
+    def covariance(self) -> NDArray[np.float64]:
+        """Covariance of the means, shape (keys, keys), without the correction for the number of deals."""
+        means = self.means
+        cross = means[:, None] * self.rows_sums
+        scatter = self.sums_sums - cross - cross.T + np.outer(means, means) * self.rows_rows
+        return np.asarray(scatter / np.outer(self.rows, self.rows), np.float64)
+
+    def contrast(self, weights: NDArray[np.float64], level: float = 0.95) -> tuple[float, float, float]:
+        """Return a weighted sum of the means and its interval.
+
+        The interval is put together from those of the means, with their correlation, so that it is as sound where a
+        key is rare as they are (Zou and Donner, "Construction of confidence limits about effect measures", Statistics
+        in Medicine 27, 2008).
+
+        Parameters
+        ----------
+        weights : numpy.ndarray
+            dtype float64, shape (keys,): 1 and -1 for the difference of two keys.
+        level : float
+            The coverage asked for.
+
+        Returns
+        -------
+        (float, float, float)
+            Mean, low, high.
+        """
+        used = np.flatnonzero(weights)
+        signs, means, covariance = np.sign(weights[used]), self.means[used], self.covariance[np.ix_(used, used)]
+        intervals = np.array([self._interval(int(key), level) for key in used])
+        distances = np.abs(weights[used, None] * (intervals - means[:, None]))
+        down, up = np.where(signs[:, None] > 0, distances, distances[:, ::-1]).T
+        spread = np.sqrt(np.maximum(np.diag(covariance), 0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            correlation = np.where(np.outer(spread, spread) > 0, covariance / np.outer(spread, spread), 0.0)
+        np.fill_diagonal(correlation, 1.0)
+        together = correlation * np.outer(signs, signs)
+        mean = float(weights[used] @ means)
+        return mean, mean - _length(down, together), mean + _length(up, together)
+
+    def _interval(self, key: int, level: float) -> tuple[float, float]:
+        """Return the interval of the mean of one key."""
+        deals = int(self.deals[key])
+        variance = max(float(self.covariance[key, key]), 0.0) * deals / max(deals - 1, 1)
+        return bounded_interval(float(self.means[key]), variance, deals, self.bounds, level)
+
+    def counts(self, key: int) -> dict[str, int]:
+        """Return how many rows, games and deals a key has."""
+        return {"rows": int(self.rows[key]), "games": int(self.games[key]), "deals": int(self.deals[key])}
+
+    def table(self, level: float = 0.95) -> "pd.DataFrame":
+        """Return the keys with their means, intervals and numbers of rows, games and deals."""
+        import pandas as pd
+
+        intervals = [self.contrast(weights, level) for weights in np.eye(len(self.keys))]
+        numbers = [self.counts(key) for key in range(len(self.keys))]
+        table = pd.concat(
+            [self.keys, pd.DataFrame(intervals, columns=["mean", "low", "high"]), pd.DataFrame(numbers)], axis=1
+        )
+        table.attrs = dict(self.attrs)
+        return table
+
+
+def moments_by(source: Source, by: Sequence[str], outcome: str, where: Mapping[str, Any] | None = None) -> MomentsBy:
+    """Return the sums that means by some columns and their contrasts are computed from; see ``outcomes_by``.
+
+    Raises
+    ------
+    UsageError
+        As ``outcomes_by``.
+    """
+    conditions = dict(where or {})
+    gathered = _Gathered(by)
+    for batch in batches(source, [*by, outcome, *conditions, "run", "game_id"]):
+        chosen = np.ones(len(batch), bool)
+        for column, value in conditions.items():
+            chosen &= (batch[column] == value).to_numpy()
+        if chosen.any():
+            gathered.add(batch[chosen], outcome)
+    moments = gathered.moments(outcome)
+    if moments is None:
+        told = " and ".join(f"{column} = {value!r}" for column, value in conditions.items())
+        raise UsageError(f"where {told}: no row is so")
+    return moments
+
+
+def _length(distances: NDArray[np.float64], correlation: NDArray[np.float64]) -> float:
+    """Return the length of a sum of distances that are correlated."""
+    return math.sqrt(max(float(distances @ correlation @ distances), 0.0))
+
+
+class _Gathered:
+    """The sums of ``MomentsBy``, added up batch by batch, with keys in the order in which they appear."""
+
+    def __init__(self, by: Sequence[str]) -> None:
+        self._by = list(by)
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._keys: list[pd.DataFrame] = []
+        self._by_key = np.zeros((4, 0))  # rows, sums, games, deals
+        self._by_pair = np.zeros((3, 0, 0))  # rows x rows, rows x sums, sums x sums
+        self._least, self._greatest = np.inf, -np.inf
+        self._games = self._deals = 0
+
+    def add(self, batch: "pd.DataFrame", outcome: str) -> None:
+        """Add rows, all of the deals that they are of."""
+        values = _as_numbers(batch[outcome], outcome)
+        key = self._number_keys(batch)
+        deals, deal = np.unique(batch["group"].to_numpy(), return_inverse=True)
+        runs = batch["run"].astype("category").cat.codes.to_numpy(np.int64)
+        game_of_row = np.unique(runs * _MOST_GAMES + batch["game_id"].to_numpy(), return_inverse=True)[1]
+        keys = len(self._numbers)
+        rows = np.bincount(deal * keys + key, minlength=len(deals) * keys).reshape(-1, keys).astype(np.float64)
+        sums = np.bincount(deal * keys + key, values, len(deals) * keys).reshape(-1, keys)
+        games = np.bincount(np.unique(game_of_row * keys + key) % keys, minlength=keys)
+        self._by_key += np.array([rows.sum(axis=0), sums.sum(axis=0), games, (rows > 0).sum(axis=0)])
+        self._by_pair += np.array([rows.T @ rows, rows.T @ sums, sums.T @ sums])
+        self._least, self._greatest = min(self._least, values.min()), max(self._greatest, values.max())
+        self._games, self._deals = self._games + int(game_of_row.max()) + 1, self._deals + len(deals)
+
+    def _number_keys(self, batch: "pd.DataFrame") -> NDArray[np.intp]:
+        """Return the number of the key of each row; keys that were not seen before get the next numbers."""
+        import pandas as pd
+
+        if self._by:
+            appearing = batch[self._by].drop_duplicates()
+            local = batch.groupby(self._by, sort=False, observed=True).ngroup().to_numpy()
+        else:
+            appearing, local = pd.DataFrame(index=[0]), np.zeros(len(batch), np.intp)
+        keys = list(appearing.itertuples(index=False, name=None))
+        self._keys.append(appearing[[key not in self._numbers for key in keys]])
+        for key in keys:
+            self._numbers.setdefault(key, len(self._numbers))
+        if len(self._numbers) > _MOST_KEYS:
+            raise UsageError(f"by {', '.join(self._by)}: allowed are {_MOST_KEYS:,} combinations of values")
+        new = len(self._numbers) - self._by_key.shape[1]
+        self._by_key = np.pad(self._by_key, ((0, 0), (0, new)))
+        self._by_pair = np.pad(self._by_pair, ((0, 0), (0, new), (0, new)))
+        return np.asarray(np.array([self._numbers[key] for key in keys])[local], np.intp)
+
+    def moments(self, outcome: str) -> MomentsBy | None:
+        """Return the sums with their keys in ascending order; None if there are no rows."""
+        import pandas as pd
+
+        if not self._numbers:
+            return None
+        keys = pd.concat(self._keys, ignore_index=True)
+        order = keys.sort_values(self._by).index.to_numpy() if self._by else np.zeros(1, np.intp)
+        rows, sums, games, deals = self._by_key[:, order]
+        rows_rows, rows_sums, sums_sums = self._by_pair[:, order][:, :, order]
+        return MomentsBy(
+            keys.iloc[order].reset_index(drop=True),
+            rows,
+            sums,
+            games,
+            deals,
+            rows_rows,
+            rows_sums,
+            sums_sums,
+            _BOUNDS.get(outcome, (float(self._least), float(self._greatest))),
+            {"outcome": outcome, "games": self._games, "deals": self._deals},
+        )
+
+
+def _as_numbers(column: "pd.Series[Any]", outcome: str) -> NDArray[np.float64]:
+    """Return an outcome as numbers."""
+    if column.dtype.kind not in "biuf":
+        raise UsageError(f"outcome {outcome!r}: allowed is a column of numbers, and it holds {column.dtype}")
+    return np.asarray(column, np.float64)

@@ -1,0 +1,61 @@
+"""Columns that are not in the files, but follow from those that are."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A column that follows from others: what it means, which it needs, and how it is computed from their frame."""
+
+    meaning: str
+    needs: tuple[str, ...]
+    values: Callable[["pd.DataFrame"], Any]
+
+
+def _leads_after(cols: "pd.DataFrame") -> NDArray[np.bool_]:
+    """Return who wears the Jersey in the next col, or has won when there is none; rows are in the order of the run."""
+    game, players = cols["game_id"].to_numpy(), cols["players"].to_numpy().astype(np.int64)
+    later = np.minimum(np.arange(len(cols)) + players, len(cols) - 1)
+    has_next = (game[later] == game) & (cols["col"].to_numpy()[later] > cols["col"].to_numpy())
+    return np.asarray(np.where(has_next, cols["wears_jersey"].to_numpy()[later], cols["won"].to_numpy()), np.bool_)
+
+
+DERIVED = {
+    "beaten": Derived(
+        "opponents still racing when the seat went out: the points of the col over its value (V14)",
+        ("points", "col_value"),
+        lambda cols: cols["points"] // cols["col_value"],
+    ),
+    "jersey_spent": Derived(
+        "whether the Jersey was added to a play (V9)",
+        ("jersey_spent_on",),
+        lambda cols: cols["jersey_spent_on"] > 0,
+    ),
+    "leads_after": Derived(
+        "has the Jersey after this col (V18), after the last one the game",
+        ("game_id", "col", "players", "wears_jersey", "won"),
+        _leads_after,
+    ),
+}
+"""Every derived column by its name; each feature of a hand (``HAND_FEATURES``) is one, too."""
+
+
+def needed_for(names: Iterable[str]) -> list[str]:
+    """Return the columns that are needed to have those named, themselves if they are not derived."""
+    needed = (DERIVED[name].needs if name in DERIVED else (name,) for name in names)
+    return list(dict.fromkeys(chain.from_iterable(needed)))
+
+
+def derive(frame: "pd.DataFrame", names: Iterable[str]) -> "pd.DataFrame":
+    """Return a frame with the derived columns among those named, unless it has them."""
+    missing = [name for name in names if name in DERIVED and name not in frame.columns]
+    return frame.assign(**{name: DERIVED[name].values(frame) for name in missing})

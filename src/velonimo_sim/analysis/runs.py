@@ -1,0 +1,332 @@
+"""The rows of runs as pandas frames: read when they are asked for, and only the columns that are asked for.
+
+``load("my-run")`` reads nothing but what the files say of themselves. ``.games`` has one row per game and seat,
+``.cols`` one per game, col and seat; both are asked for columns like a frame, ``run.cols[["tortoises", "points"]]``,
+and give them in the smallest types that hold them.
+
+Runs from the same seed are dealt the same cards. Rows that share a deal are not independent, in whichever run they are,
+and have the same number in the column ``group``.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from velonimo_sim.analysis.columns import DERIVED, derive, needed_for
+from velonimo_sim.errors import UsageError, unknown_name
+from velonimo_sim.run_files import Shard, column_names, columns_of, finished_shards, read_manifest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Folder: TypeAlias = "Path | str"
+Folders: TypeAlias = "Folder | Sequence[Folder] | Mapping[str, Folder]"
+"""The folder of a run, several of them, or several with what they are called."""
+
+Source: TypeAlias = "LoadedRuns | Folders | pd.DataFrame"
+"""Runs, or rows: what can be read by columns."""
+
+_OF_THE_RUN = ("run", "players", "group")
+"""Columns that say of which run, at a table of how many, and of which deal a row is."""
+_GROUPS_OF_A_SEED = 1 << 40
+"""Deals of one seed have numbers below this, those of the next seed follow."""
+
+
+def load(runs: Folders) -> "LoadedRuns":
+    """Return the rows of one run, or of many, to be read by columns.
+
+    Parameters
+    ----------
+    runs : Path, str, sequence of them, or mapping
+        Folders of runs; a mapping says what each is called in the column ``run``, where else the folder's name stands.
+
+    Returns
+    -------
+    LoadedRuns
+        Its ``games`` and ``cols`` are asked for columns like frames.
+
+    Raises
+    ------
+    UsageError
+        If there is no run in a folder, a file cannot be read, or two runs are called the same.
+    CorruptDataError
+        If a run is of another schema version, or damaged.
+
+    Examples
+    --------
+    >>> run = load("my-run")  # doctest: +SKIP
+    >>> run.cols[["tortoises", "points"]].groupby("tortoises").mean()  # doctest: +SKIP
+    """
+    if isinstance(runs, Mapping):
+        named = [(str(label), Path(folder)) for label, folder in runs.items()]
+    else:
+        folders = [runs] if isinstance(runs, str | Path) else runs
+        named = [(Path(folder).name or str(folder), Path(folder)) for folder in folders]
+    if not named:
+        raise UsageError("no run is named: allowed is one folder or more")
+    labels = [label for label, _ in named]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise UsageError(f"two runs are called {label!r}: name them, as in load({{'base': ..., 'variant': ...}})")
+    return LoadedRuns([LoadedRun(label, folder, read_manifest(folder)) for label, folder in named])
+
+
+@dataclass(frozen=True)
+class LoadedRun:
+    """One run: what it is called, where it lies, and what its manifest says."""
+
+    label: str
+    folder: Path
+    manifest: Mapping[str, Any]
+
+    @property
+    def players(self) -> int:
+        """How many play a game."""
+        return int(self.manifest["players"])
+
+    @property
+    def seed_key(self) -> tuple[Any, ...]:
+        """What two runs have in common that are dealt the same cards."""
+        return tuple(self.manifest.get(name) for name in ("game", "deal_version", "players", "seed"))
+
+    @cached_property
+    def shards(self) -> list[Shard]:
+        """The finished shards, in the order of their games."""
+        return list(finished_shards(self.folder, self.players))
+
+    @property
+    def games(self) -> int:
+        """How many games are there."""
+        return sum(shard.games for shard in self.shards)
+
+    @property
+    def deals(self) -> int:
+        """How many deals are there."""
+        return self.games // int(self.manifest.get("games_per_deal", 1))
+
+
+class LoadedRuns:
+    """The rows of some runs; see ``load``.
+
+    Attributes
+    ----------
+    runs : tuple of LoadedRun
+        The runs, in the order in which they were named.
+    """
+
+    def __init__(self, runs: Sequence[LoadedRun]) -> None:
+        self.runs = tuple(runs)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the runs are called."""
+        return tuple(run.label for run in self.runs)
+
+    @property
+    def most_points(self) -> int | None:
+        """The most points that a game can give; None if the manifests do not say it."""
+        most = [run.manifest.get("most_points") for run in self.runs]
+        return max(most) if None not in most else None  # type: ignore[type-var]
+
+    @cached_property
+    def games(self) -> "LoadedRows":
+        """One row per game and seat."""
+        return LoadedRows(self, "games")
+
+    @cached_property
+    def cols(self) -> "LoadedRows":
+        """One row per game, col and seat; asked for a column of ``games``, each has that of its game and seat."""
+        return LoadedRows(self, "cols")
+
+    def __repr__(self) -> str:
+        """Name the runs with their numbers of games."""
+        return "\n".join(f"{run.label}: {run.games:,} games, {run.deals:,} deals, {run.folder}" for run in self.runs)
+
+
+class LoadedRows:
+    """The rows of one kind of some runs, in the order of their deals.
+
+    Parameters
+    ----------
+    runs : LoadedRuns
+        The runs.
+    kind : {"games", "cols"}
+        Which rows.
+    """
+
+    def __init__(self, runs: LoadedRuns, kind: str) -> None:
+        self._runs = runs
+        self._kind = kind
+
+    @cached_property
+    def _stored(self) -> dict[str, list[str]]:
+        """The names of the columns of each kind of files."""
+        first = next(chain.from_iterable(run.shards for run in self._runs.runs), None)
+        if first is None:
+            raise UsageError(f"{self._runs.runs[0].folder}: holds no games yet")
+        return {kind: column_names(first, kind) for kind in ("games", "cols")}
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns that can be asked for, without those that are derived from hands."""
+        own = self._stored[self._kind]
+        joined = [name for name in self._stored["games"] if name not in own]
+        derived = [name for name in DERIVED if set(needed_for([name])) <= {*own, *joined, *_OF_THE_RUN, "col_value"}]
+        return [*_OF_THE_RUN, *own, *joined, *(["col_value", *derived] if self._kind == "cols" else derived)]
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        import pyarrow.parquet as pq
+
+        shards = chain.from_iterable(run.shards for run in self._runs.runs)
+        return sum(pq.read_metadata(shard.paths[self._kind]).num_rows for shard in shards)
+
+    def __getitem__(self, columns: str | list[str]) -> Any:
+        """Return one column as a series, or some as a frame."""
+        return self.frame([columns])[columns] if isinstance(columns, str) else self.frame(columns)
+
+    def frame(self, columns: Sequence[str] | None = None) -> "pd.DataFrame":
+        """Return columns of all rows, by default all columns that the files have.
+
+        Raises
+        ------
+        UsageError
+            If there is no such column, or there are no games yet.
+        CorruptDataError
+            If a shard is damaged.
+        """
+        import pandas as pd
+
+        names = [*self._stored[self._kind]] if columns is None else [*columns]
+        parts: dict[str, list[Any]] = {name: [] for name in names}
+        for batch in self.batches(names):
+            for name in names:
+                parts[name].append(batch[name])
+        # One column after the other, so that no more than one of them lies in memory twice.
+        return pd.DataFrame({name: pd.concat(parts.pop(name), ignore_index=True) for name in names}, copy=False)
+
+    def batches(self, columns: Sequence[str]) -> Iterator["pd.DataFrame"]:
+        """Yield the rows a part at a time, with ``group`` beside the columns; all rows of a deal come together.
+
+        Raises
+        ------
+        UsageError
+            If there is no such column, or there are no games yet.
+        CorruptDataError
+            If a shard is damaged.
+        """
+        names = list(dict.fromkeys(["group", *columns]))
+        for name in names:
+            if not set(needed_for([name])) <= {*self.columns, "hand"}:
+                raise unknown_name(f"column of {self._kind}", name, self.columns)
+        seeds = list(dict.fromkeys(run.seed_key for run in self._runs.runs))
+        for number, seed in enumerate(seeds):
+            streams = [
+                self._batches_of(run, names, number * _GROUPS_OF_A_SEED)
+                for run in self._runs.runs
+                if run.seed_key == seed
+            ]
+            yield from _in_step(streams)
+
+    def _batches_of(self, run: LoadedRun, names: Sequence[str], first_group: int) -> Iterator["pd.DataFrame"]:
+        """Yield the rows of one run, shard by shard."""
+        import pandas as pd
+
+        bots = sorted({bot for each in self._runs.runs for bot in each.manifest["bots"]})
+        categories = {"bot": pd.CategoricalDtype(bots), "run": pd.CategoricalDtype(self._runs.labels)}
+        for shard in run.shards:
+            stored = self._columns_of_shard(run, shard, needed_for([*names, "deal_id"]), bots)
+            frame = pd.DataFrame(
+                {
+                    name: pd.Categorical.from_codes(values, dtype=categories[name]) if name in categories else values
+                    for name, values in stored.items()
+                },
+                copy=False,
+            )
+            frame["group"] = frame["deal_id"] + first_group
+            yield derive(frame, names)[list(names)]
+
+    def _columns_of_shard(
+        self, run: LoadedRun, shard: Shard, needed: Iterable[str], bots: Sequence[str]
+    ) -> dict[str, NDArray[Any]]:
+        """Return columns of a shard as arrays, those of its games repeated for each col."""
+        own = [name for name in needed if name in self._stored[self._kind]]
+        joined = [name for name in needed if name in self._stored["games"] and name not in own]
+        if self._kind == "games":
+            found = columns_of(shard, "games", bots, own)
+        else:
+            found = columns_of(shard, "cols", bots, list(dict.fromkeys([*own, "game_id", "seat", "col"])))
+            row_of_game = (found["game_id"] - shard.first_game) * run.players + found["seat"]
+            found |= {name: values[row_of_game] for name, values in columns_of(shard, "games", bots, joined).items()}
+            found["col_value"] = np.array([0, *run.manifest["rules"]["col_values"]], np.int32)[found["col"]]
+        rows = len(next(iter(found.values())))
+        found["players"] = np.full(rows, run.players, np.int8)
+        found["run"] = np.full(rows, self._runs.labels.index(run.label), np.int16)
+        return found
+
+
+def _in_step(streams: Sequence[Iterator["pd.DataFrame"]]) -> Iterator["pd.DataFrame"]:
+    """Yield the rows of runs from the same seed so that all rows of a deal come together."""
+    import pandas as pd
+
+    heads = [(head, stream) for stream in streams if (head := next(stream, None)) is not None]
+    while heads:
+        complete = min(head["group"].iloc[-1] for head, _ in heads)
+        ready = [head[head["group"] <= complete] for head, _ in heads]
+        yield ready[0] if len(ready) == 1 else pd.concat(ready, ignore_index=True)
+        heads = [(rest, stream) for head, stream in heads if (rest := _rest(head, stream, int(complete))) is not None]
+
+
+def _rest(head: "pd.DataFrame", stream: Iterator["pd.DataFrame"], complete: int) -> "pd.DataFrame | None":
+    """Return the rows that come after the deals which are complete; None at the end of the run."""
+    rest = head[head["group"] > complete]
+    return rest if len(rest) else next(stream, None)
+
+
+def batches(source: Source, columns: Sequence[str]) -> Iterator["pd.DataFrame"]:
+    """Yield rows a part at a time, with ``group`` beside the columns; all rows of a deal come together.
+
+    Parameters
+    ----------
+    source : LoadedRuns, Path, str, sequence or mapping of them, or pandas.DataFrame
+        Runs, or rows; rows without ``group`` are grouped by ``deal_id``.
+    columns : sequence of str
+        Which columns; those that only cols have make the rows those of cols, else they are those of games.
+
+    Raises
+    ------
+    UsageError
+        If a column is missing, or there are no rows.
+    CorruptDataError
+        If a run is damaged.
+    """
+    import pandas as pd
+
+    if isinstance(source, pd.DataFrame):
+        yield _checked(source, columns)
+        return
+    runs = source if isinstance(source, LoadedRuns) else load(source)
+    in_games = set(needed_for(columns)) <= {*runs.games.columns}
+    yield from (runs.games if in_games else runs.cols).batches(columns)
+
+
+def _checked(frame: "pd.DataFrame", columns: Sequence[str]) -> "pd.DataFrame":
+    """Return columns of rows that a caller has at hand."""
+    if "group" not in frame.columns and "deal_id" in frame.columns:
+        frame = frame.assign(group=frame["deal_id"])
+    if "run" not in frame.columns:
+        frame = frame.assign(run="run")
+    names = list(dict.fromkeys(["group", *columns]))
+    for name in names:
+        missing = [other for other in needed_for([name]) if other not in frame.columns]
+        if name not in frame.columns and missing:
+            raise UsageError(f"column {name!r}: the rows lack {', '.join(missing)}")
+    if len(frame) == 0:
+        raise UsageError("there are no rows: the run has no finished games")
+    return derive(frame, names)[names]
