@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -111,29 +112,22 @@ def hand_rows(run: Source, outcome: str, folds: Collection[int] = range(FOLDS)) 
         raise unknown_name("outcome of a hand", outcome, HAND_OUTCOMES)
     deals = 0
     for batch in batches(run, ["run", "game_id", "hand", outcome]):
-        ordered = batch.sort_values(["group", "run", "game_id"], kind="stable")
-        begins_deal = _begins(ordered[["group"]])
-        begins_game = _begins(ordered[["group", "run", "game_id"]])
+        runs = batch["run"].astype("category").cat.codes
+        keys = np.stack([batch["group"], runs, batch["game_id"]])
+        order = np.lexsort(keys[::-1])
+        begins = np.diff(keys[:, order], prepend=-1) != 0
+        begins_deal, begins_game = begins[0], begins.any(axis=0)
         fold = (deals + np.cumsum(begins_deal) - 1) % FOLDS
         deals += int(begins_deal.sum())
-        used = np.isin(fold, [*folds])
+        used = np.flatnonzero(np.isin(fold, [*folds]))
+        if len(used) == 0:
+            continue
+        hands, outcomes = batch["hand"].to_numpy(np.uint64)[order], batch[outcome].to_numpy(np.float64)[order]
         starts = np.flatnonzero(begins_deal[used])
         begins_part = np.diff(starts // _PART, prepend=-1) != 0
-        parts = np.array_split(np.flatnonzero(used), starts[begins_part][1:])
-        for rows in parts if used.any() else []:
-            values = ordered.iloc[rows]
-            yield HandRows(
-                values["hand"].to_numpy(np.uint64),
-                values[outcome].to_numpy(np.float64),
-                fold[rows],
-                np.flatnonzero(begins_deal[rows]),
-                int(begins_game[rows].sum()),
-            )
-
-
-def _begins(columns: "pd.DataFrame") -> NDArray[np.bool_]:
-    """Return which rows differ from the one before."""
-    return np.asarray((columns != columns.shift()).any(axis=1))
+        for rows in np.array_split(used, starts[begins_part][1:]):
+            starts_of_part, games = np.flatnonzero(begins_deal[rows]), int(begins_game[rows].sum())
+            yield HandRows(hands[rows], outcomes[rows], fold[rows], starts_of_part, games)
 
 
 def hand_terms(hands: Words) -> Floats:
@@ -209,12 +203,17 @@ def hand_sums(run: Source, outcome: str) -> HandSums:
 
 @dataclass(frozen=True, eq=False)
 class _Estimates:
-    """A regression on the first terms, with the moments of what each deal adds to it."""
+    """A regression on the first terms, with the moments of what each deal adds to its coefficients."""
 
     fit: LinearFit
+    pulls: GroupMoments
     penalty: float
     r2: float
-    deals: GroupMoments
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """Covariance of the coefficients, which the pulls of all deals make up together."""
+        return self.pulls.groups * self.pulls.covariance
 
     def interval(self, contrast: Floats, deals_holding: int, level: float) -> tuple[float, float, float]:
         """Return a weighted sum of coefficients and its interval; nan for what is in less than two deals.
@@ -224,8 +223,7 @@ class _Estimates:
         if deals_holding < 2:
             return np.nan, np.nan, np.nan
         value = float(contrast @ self.fit.coefficients)
-        error = self.deals.groups * np.sqrt(self.deals.variance_of_mean(contrast))
-        half = student_quantile(level, deals_holding - 1) * error
+        half = student_quantile(level, deals_holding - 1) * float(np.sqrt(contrast @ self.covariance @ contrast))
         return value, value - half, value + half
 
 
@@ -237,11 +235,11 @@ def _estimated(run: Source, outcome: str, sums: HandSums, sizes: tuple[int, ...]
         folds = sums.folds[:, used][:, :, used]
         penalty, r2 = best_penalty(folds, _UNBIASED)
         (fit,) = fits(folds.sum(axis=0), [penalty])
-        chosen.append(_Estimates(fit, penalty, r2, GroupMoments(size)))
+        chosen.append(_Estimates(fit, GroupMoments(size), penalty, r2))
     for rows in hand_rows(run, outcome):
         terms = hand_terms(rows.hands)
         for size, estimates in zip(sizes, chosen, strict=True):
-            estimates.deals.add(estimates.fit.pulls(terms[:, :size], rows.outcome, rows.starts))
+            estimates.pulls.add(estimates.fit.pulls(terms[:, :size], rows.outcome, rows.starts))
     return chosen
 
 

@@ -15,8 +15,8 @@ Floats = NDArray[np.float64]
 PENALTIES = (0.0, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
 """The penalties tried: what is added to the eigenvalues of the features' correlations, which are 1 on average."""
 
-_NO_EIGENVALUE = 1e-9
-"""Up to here an eigenvalue is rounding: in that direction the features do not differ, and nothing is estimated."""
+_ROUNDING = 1e-9
+"""Up to here an eigenvalue, or a share of variance in a mean square, is rounding: the features do not differ there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +86,10 @@ def fits(sums: Floats, penalties: Sequence[float]) -> list[LinearFit]:
     means, mean_outcome = sums[0, 1:-1] / rows, sums[0, -1] / rows
     covariance = sums[1:-1, 1:-1] / rows - np.outer(means, means)
     with_outcome = sums[1:-1, -1] / rows - means * mean_outcome
-    deviations = np.sqrt(np.maximum(covariance.diagonal(), 0))
-    deviations[deviations**2 <= _NO_EIGENVALUE] = 1  # a feature that never differs: its coefficient is 0
+    variances, squares = covariance.diagonal(), sums.diagonal()[1:-1] / rows
+    deviations = np.sqrt(np.where(variances > _ROUNDING * squares, variances, 1))
     values, vectors = np.linalg.eigh(covariance / np.outer(deviations, deviations))
-    differs = values > _NO_EIGENVALUE
+    differs = values > _ROUNDING  # where they do not, nothing is estimated
     values, axes = values[differs], vectors[:, differs] / deviations[:, None]
     found = []
     for penalty in penalties:
