@@ -144,10 +144,10 @@ def hand_terms(hands: Words) -> Floats:
     return np.column_stack([card_matrix(hands), *company]).astype(np.float64)
 
 
-def products_by_fold(features: Floats, rows: HandRows) -> Floats:
-    """Return the ``products`` of features and outcome of some rows by part of the deals, (FOLDS, p + 2, p + 2)."""
-    parts = (rows.fold == number for number in range(FOLDS))
-    return np.stack([products(features[part], rows.outcome[part]) for part in parts])
+def products_by_fold(features: Floats, outcome: Floats, fold: NDArray[np.int64]) -> Floats:
+    """Return the ``products`` of features and outcome by part of the deals, shape (FOLDS, p + 2, p + 2)."""
+    parts = (fold == number for number in range(FOLDS))
+    return np.stack([products(features[part], outcome[part]) for part in parts])
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +188,7 @@ def hand_sums(run: Source, outcome: str) -> HandSums:
     sizes, games, deals = set[int](), 0, 0
     for rows in hand_rows(run, outcome):
         terms = hand_terms(rows.hands)
-        folds += products_by_fold(terms, rows)
+        folds += products_by_fold(terms, rows.outcome, rows.fold)
         holds = terms > 0
         holding += holds.sum(axis=0)
         deals_holding += np.logical_or.reduceat(holds, rows.starts).sum(axis=0)

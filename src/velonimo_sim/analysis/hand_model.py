@@ -36,10 +36,10 @@ SHIPPED_MODELS = Path(__file__).with_name("hand_models.json")
 
 @dataclass(frozen=True)
 class HandModel:
-    """The outcome expected of a hand: a bent function of the sum of what its cards and the groups they form add.
+    """The outcome expected of a hand, from what its cards and the groups that they form add.
 
-    Of a hand with the sum ``s`` it is ``curve[0] + curve[1] s + curve[2] s^2``: what one good thing adds to many others
-    is less than it adds to none.
+    It is ``mean + slope * s + bend * s^2``, where s is the sum of ``intercept`` and the coefficient of each term of the
+    hand.
 
     Attributes
     ----------
@@ -49,12 +49,12 @@ class HandModel:
         Cards of their hands.
     outcome : str
         What it predicts, as of ``card_values``.
+    mean, slope, bend : float
+        From the sum to the outcome. The bend is below 0 where good hands are not as good as the sum of what is in them.
     intercept : float
-        Where the sum begins; such that it is 0 in the mean.
+        Where the sum begins, such that it is 0 in the mean.
     coefficients : mapping
         What each of ``TERMS`` adds to the sum, in units of the outcome.
-    curve : tuple of float
-        From the sum to the outcome.
     r2 : float
         The share of the variance that it explains in deals that it was not fitted to.
     games, deals : int
@@ -69,9 +69,11 @@ class HandModel:
     players: int
     hand_size: int
     outcome: str
+    mean: float
+    slope: float
+    bend: float
     intercept: float
     coefficients: Mapping[str, float]
-    curve: tuple[float, float, float]
     r2: float
     games: int
     deals: int
@@ -84,7 +86,7 @@ class HandModel:
     def predict(self, hands: Words) -> Floats:
         """Return the outcome expected of each hand, float64; ``hands`` are words, uint64, shape (n,)."""
         sums = self.intercept + hand_terms(hands) @ [self.coefficients[term] for term in TERMS]
-        return np.asarray(np.polynomial.polynomial.polyval(sums, self.curve))
+        return np.asarray(self.mean + self.slope * sums + self.bend * sums**2)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as what JSON can hold."""
@@ -93,7 +95,7 @@ class HandModel:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> "HandModel":
         """Return the model that ``to_dict`` gave."""
-        return cls(**{**content, "curve": tuple(content["curve"])})
+        return cls(**content)
 
 
 def fit_hand_model(run: Source, outcome: str = "beaten") -> HandModel:
@@ -101,7 +103,7 @@ def fit_hand_model(run: Source, outcome: str = "beaten") -> HandModel:
 
     One deal in five (the last of each five) is held out: the model is not fitted to it, and its ``r2`` and
     ``calibration`` come from there. To the others the regression of ``card_values`` with company is fitted, with the
-    penalty that predicts best within them, and then a parabola from its predictions to the outcome.
+    penalty that predicts best within them, and then a parabola from what it expects to the outcome.
 
     Parameters
     ----------
@@ -119,20 +121,28 @@ def fit_hand_model(run: Source, outcome: str = "beaten") -> HandModel:
     players = _players(run)
     sums = hand_sums(run, outcome)
     penalty, _ = best_penalty(sums.folds[:-1], PENALTIES)
-    (straight,) = fits(sums.folds[:-1].sum(axis=0), [penalty])
-    intercept = -float(straight.means @ straight.coefficients)
+    # The parabola starts from what each part is expected to reach by the others: from a fit that knows a part's own
+    # luck it would follow that, and undo the penalty.
+    used = sums.folds[:-1].sum(axis=0)
+    straight = [fits(used - part, [penalty])[0] for part in (*sums.folds[:-1], np.zeros_like(used))]
+    coefficients = np.stack([fit.coefficients for fit in straight])
+    intercepts = np.array([-fit.means @ fit.coefficients for fit in straight])
     folds = np.zeros((FOLDS, 4, 4))
     for rows in hand_rows(run, outcome):
-        added = intercept + hand_terms(rows.hands) @ straight.coefficients
-        folds += products_by_fold(np.column_stack([added, added**2]), rows)
+        by_fit = intercepts + hand_terms(rows.hands) @ coefficients.T
+        added = by_fit[np.arange(len(rows.fold)), rows.fold]
+        folds += products_by_fold(np.column_stack([added, added**2]), rows.outcome, rows.fold)
     (bent,) = fits(folds[:-1].sum(axis=0), [0.0])
+    slope, bend = bent.coefficients.tolist()
     return HandModel(
         players=players,
         hand_size=sums.hand_size,
         outcome=outcome,
-        intercept=intercept,
-        coefficients=dict(zip(TERMS, straight.coefficients.tolist(), strict=True)),
-        curve=(bent.intercept, *bent.coefficients.tolist()),
+        mean=bent.intercept,
+        slope=slope,
+        bend=bend,
+        intercept=float(intercepts[-1]),
+        coefficients=dict(zip(TERMS, coefficients[-1].tolist(), strict=True)),
         r2=r_squared(squared_errors(bent, folds[-1]), squared_deviations(folds[-1])),
         games=sums.games,
         deals=sums.deals,
@@ -164,13 +174,14 @@ def calibration(run: Source, model: HandModel, bins: int = 10, level: float = 0.
     -------
     pandas.DataFrame
         One row a bin that is not empty: ``predicted`` and ``mean``, the mean outcome expected and seen; ``low``,
-        ``high``, the interval of the latter, by deal; ``rows``. ``attrs``: ``outcome``; ``games`` and ``deals``, those
-        used; ``r2``, the share of the variance that is explained in them.
+        ``high``, the interval of the latter, by deal, nan if there is one deal alone; ``rows``. ``attrs``: ``outcome``;
+        ``games`` and ``deals``, those used; ``r2``, the share of the variance that is explained in them.
 
     Raises
     ------
     UsageError
-        If there are less than two bins, or less than two deals to use, or the run has not the columns.
+        If there are less than two bins, or less than five deals, the level is not between 0 and 1, or a column is
+        missing.
     """
     import pandas as pd
 
@@ -208,7 +219,8 @@ def _calibrated_bins(moments: GroupMoments, level: float) -> list[dict[str, floa
     A mean is a ratio of two sums over deals. Its interval is that of the deals' deviations from it: outcome less mean,
     summed over their rows (Cochran, "Sampling techniques", 3rd edition, 1977, chapter 6).
     """
-    bins, quantile = [], student_quantile(level, max(moments.groups - 1, 1))
+    # One deal alone does not vary, and tells nothing of how others do.
+    bins, quantile = [], student_quantile(level, moments.groups - 1) if moments.groups > 1 else np.nan
     for number, (rows, predicted, outcome) in enumerate(moments.mean.reshape(-1, 3)):
         if rows == 0:
             continue
@@ -243,12 +255,14 @@ def hand_value(cards: str | Sequence[str], players: int = 4, col_value: int = 1)
     Raises
     ------
     UsageError
-        If a card does not exist or is named twice, there are not as many as are dealt, or there is no model for so many
-        players.
+        If a card does not exist or is named twice, there are not as many as are dealt, there is no model for so many
+        players, or the value of the col is below 1.
     """
     models = _shipped_models()
     if players not in models:
         raise UsageError(f"players {players}: there are models for {min(models)}-{max(models)}")
+    if not col_value >= 1:
+        raise UsageError(f"col_value {col_value}: must be an integer from 1 on")
     model, texts = models[players], cards.split() if isinstance(cards, str) else list(cards)
     try:
         hand = parse_cards(texts)
