@@ -3,13 +3,14 @@
 A deal is played by several seatings, and the games of a deal are not independent. They form a group, and the group is
 the unit of all intervals. Knows no engine: everything is computed from game rows, as a run leaves them.
 
-The names below load what they need when they are used.
+The names below load what they need when they are used; ``figures`` is the module of figures.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from velonimo_sim.analysis import figures as figures
     from velonimo_sim.analysis.frames import outcome_bounds as outcome_bounds
     from velonimo_sim.analysis.intervals import bounded_interval as bounded_interval
     from velonimo_sim.analysis.intervals import wilson_interval as wilson_interval
@@ -49,6 +50,7 @@ __all__ = [
     "bounded_interval",
     "compare_runs",
     "contrast_interval",
+    "figures",
     "outcome_bounds",
     "paired_difference",
     "ratings",
@@ -59,6 +61,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first used (PEP 562)."""
+    if name == "figures":
+        return import_module(f"{__name__}.figures")
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
