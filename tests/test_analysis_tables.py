@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from velonimo_sim.analysis import (
     bounded_interval,
     compare_runs,
     contrast_interval,
+    pair_table,
     paired_difference,
 )
 from velonimo_sim.errors import UsageError
@@ -238,6 +240,21 @@ def test_a_folder_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     assert bot_table(tmp_path).equals(bot_table(FOUR_GAMES))
     assert bot_table(str(tmp_path)).equals(bot_table(FOUR_GAMES))
     assert read == [tmp_path, tmp_path]
+
+
+@pytest.mark.parametrize("outcome", ["won", "total", "place"])
+def test_a_table_of_pairs_has_the_paired_difference_of_each(outcome: str) -> None:
+    run = played(CALM, 40, luck=0.5)
+    table = pair_table(run, outcome, most_points=45)
+    names = [*combinations(CALM, 2)]
+    assert [*zip(table["first"], table["second"], strict=True)] == names
+    for (first, second), row in zip(names, table[["mean", "low", "high", "groups"]].to_numpy(), strict=True):
+        expected = paired_difference(run, first, second, outcome, most_points=45)
+        assert row.tolist() == pytest.approx([expected.mean, expected.low, expected.high, 40])
+
+
+def test_one_bot_makes_no_pair() -> None:
+    assert pair_table(FOUR_GAMES[FOUR_GAMES["bot"] == "a"]).empty
 
 
 def test_unknown_names_are_told_with_the_nearest() -> None:

@@ -82,7 +82,7 @@ ORDER = (
     {"run"},
     {"results"},
     {"dry_run"},
-    {"tournament", "replay", "bots", "check_bot"},
+    {"tournament", "replay", "bots", "check_bot", "report"},
 )
 RANKS = {
     name if name.startswith(PACKAGE) else f"{PACKAGE}.{name}": rank for rank, line in enumerate(ORDER) for name in line

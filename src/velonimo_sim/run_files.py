@@ -26,6 +26,9 @@ SCHEMA_VERSION = 3
 MAX_SEATS = 127
 """The most players of a game: the rows have a seat in 8 bits."""
 
+BASE, VARIANT = "base", "variant"
+"""The folders of two runs whose rules are compared, within the folder of the comparison."""
+
 MANIFEST = "run.json"
 PROBE = "_probe"
 """Written and deleted again to see whether a folder can be written to."""

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from velonimo_sim.analysis.tables import PairedDifference as PairedDifference
     from velonimo_sim.analysis.tables import bot_records as bot_records
     from velonimo_sim.analysis.tables import bot_table as bot_table
+    from velonimo_sim.analysis.tables import change_records as change_records
     from velonimo_sim.analysis.tables import compare_runs as compare_runs
     from velonimo_sim.analysis.tables import contrast_interval as contrast_interval
+    from velonimo_sim.analysis.tables import pair_table as pair_table
     from velonimo_sim.analysis.tables import paired_difference as paired_difference
 
 _PLACES = {
@@ -32,9 +34,11 @@ _PLACES = {
     "bot_records": "tables",
     "bot_table": "tables",
     "bounded_interval": "intervals",
+    "change_records": "tables",
     "compare_runs": "tables",
     "contrast_interval": "tables",
     "outcome_bounds": "frames",
+    "pair_table": "tables",
     "paired_difference": "tables",
     "ratings": "plackett_luce",
     "seat_effects": "seats",
@@ -48,10 +52,12 @@ __all__ = [
     "bot_records",
     "bot_table",
     "bounded_interval",
+    "change_records",
     "compare_runs",
     "contrast_interval",
     "figures",
     "outcome_bounds",
+    "pair_table",
     "paired_difference",
     "ratings",
     "seat_effects",
