@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
+from matplotlib.text import Annotation
 from numpy.typing import NDArray
 
 from velonimo_sim.analysis import figures, seat_effects
@@ -335,7 +336,9 @@ def test_win_shares_are_sorted_and_have_their_intervals() -> None:
 def test_the_line_where_all_win_equally_often() -> None:
     ax = drawn("win_shares")
     assert list(ax.lines[0].get_xdata()) == [0.25, 0.25]
-    assert [text.get_text() for text in ax.texts] == ["1/4"]
+    (note,) = ax.texts
+    assert isinstance(note, Annotation)
+    assert (note.get_text(), note.xy) == ("1/4", (0.25, 0))
     assert figures.win_shares(BOTS, new_axes()).texts[:] == []
 
 

@@ -240,6 +240,12 @@ def test_the_command_that_is_told_plays_the_same_games(arguments: tuple[str, ...
     assert_same_rows("run", "again")
 
 
+def test_a_run_that_was_decided_early_says_so(played: Callable[..., Any]) -> None:
+    games = played("--bots", "greedy", "random", "--games", "6000", "--until", "greedy>random")["games"]
+    assert games < 6_000
+    assert f"{games:,} of 6,000 games, {games // 2:,} deals; finished early, when --until was decided" in page_of().text
+
+
 def test_the_command_of_a_comparison_plays_both_again(played: Callable[..., Any]) -> None:
     played(*COMPARISON)
     assert play(*shlex.split(page_of().command)[3:], "--quiet", "--out", "again").status == 0
