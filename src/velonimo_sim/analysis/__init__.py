@@ -3,13 +3,14 @@
 A deal is played by several seatings, and the games of a deal are not independent. They form a group, and the group is
 the unit of all intervals. Knows no engine: everything is computed from game rows, as a run leaves them.
 
-The names below load what they need when they are used.
+The names below load what they need when they are used; ``figures`` is the module of figures.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from velonimo_sim.analysis import figures as figures
     from velonimo_sim.analysis.breakdown import differences_by as differences_by
     from velonimo_sim.analysis.breakdown import outcomes_by as outcomes_by
     from velonimo_sim.analysis.cards import card_values as card_values
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
     from velonimo_sim.analysis.tables import PairedDifference as PairedDifference
     from velonimo_sim.analysis.tables import bot_records as bot_records
     from velonimo_sim.analysis.tables import bot_table as bot_table
+    from velonimo_sim.analysis.tables import change_records as change_records
     from velonimo_sim.analysis.tables import compare_runs as compare_runs
     from velonimo_sim.analysis.tables import contrast_interval as contrast_interval
+    from velonimo_sim.analysis.tables import pair_table as pair_table
     from velonimo_sim.analysis.tables import paired_difference as paired_difference
 
 _PLACES = {
@@ -46,6 +49,7 @@ _PLACES = {
     "bounded_interval": "intervals",
     "calibration": "hand_model",
     "card_values": "cards",
+    "change_records": "tables",
     "company_values": "cards",
     "compare_runs": "tables",
     "contrast_interval": "tables",
@@ -56,6 +60,7 @@ _PLACES = {
     "load": "runs",
     "outcome_bounds": "frames",
     "outcomes_by": "breakdown",
+    "pair_table": "tables",
     "paired_difference": "tables",
     "ratings": "plackett_luce",
     "seat_effects": "seats",
@@ -73,16 +78,19 @@ __all__ = [
     "bounded_interval",
     "calibration",
     "card_values",
+    "change_records",
     "company_values",
     "compare_runs",
     "contrast_interval",
     "differences_by",
+    "figures",
     "fit_hand_model",
     "hand_feature",
     "hand_value",
     "load",
     "outcome_bounds",
     "outcomes_by",
+    "pair_table",
     "paired_difference",
     "ratings",
     "seat_effects",
@@ -92,6 +100,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first used (PEP 562)."""
+    if name == "figures":
+        return import_module(f"{__name__}.figures")
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
