@@ -246,12 +246,13 @@ def _estimated(run: Source, outcome: str, sums: HandSums, sizes: tuple[int, ...]
 def card_values(run: Source, outcome: str = "beaten", level: float = 0.95) -> "pd.DataFrame":
     """Return what each card is worth: by itself and with all that it brings, and apart from the groups that it forms.
 
-    The value of a card is by how much the outcome is higher, in the mean, if the hand holds this card instead of
-    another, which is drawn from the 54 others. As hands are of one size, only such comparisons can be made; so the 55
-    values add up to 0. It is the coefficient of the card less the mean of the others in a linear regression on the
-    cards of the hand, and so also what hands with the card reach beyond those without it. It includes the groups
-    that the card forms with the others in hand. ``in_company`` is the same of a regression that knows these groups, as
-    ``company_values`` tells them: the card alone of its colour and number.
+    The value of a card is by how much the outcome is higher, in the mean, with this card in the hand instead of the
+    average of the 54 others. As hands are of one size, only such comparisons can be made; so the 55 values add up to 0.
+    It is the coefficient of the card less the mean of the other coefficients, in a linear regression on the cards of
+    the hand. As hands are dealt at random, this is, but for chance, also by how much the mean of the hands with the card
+    exceeds that of the hands without it. It includes the groups that the card forms with the others in hand.
+    ``in_company`` is the same of a regression that knows these groups, as ``company_values`` tells them: the card as
+    the first of its colour and number.
 
     Regressions are almost unbiased ridge regressions (``analysis/ridge.py``), with the penalty that predicts deals
     best that it was not fitted to, out of penalties so small that intervals stay right. Intervals rest on the deals:
@@ -308,10 +309,10 @@ def card_values(run: Source, outcome: str = "beaten", level: float = 0.95) -> "p
 def company_values(run: Source, outcome: str = "beaten", level: float = 0.95) -> "pd.DataFrame":
     """Return what cards are worth by the groups that they form in a hand.
 
-    The second rider of a colour is worth so much because it is the second, whatever card it is: beyond what the card is
-    worth alone of its colour and number, as ``in_company`` of ``card_values`` has it; the third adds its value to that
-    of the second, and so on. A rider may be the second of its colour and the third of its number. Method and intervals
-    are those of ``card_values``.
+    A rider that is the second of its colour in the hand is worth so much more than it would be as the first, which is
+    what ``in_company`` of ``card_values`` tells; a third one so much more than it would be as the first, and so on. A
+    rider may be the second of its colour and the third of its number, and both count. Method and intervals are those of
+    ``card_values``.
 
     Parameters
     ----------
