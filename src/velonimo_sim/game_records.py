@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from velonimo_sim.errors import CorruptDataError
-from velonimo_sim.velonimo.draw import DrawnRecord
 from velonimo_sim.velonimo.record_format import check_format
 
 
@@ -47,6 +46,8 @@ def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     CorruptDataError
         If the file cannot be read, or a line is no record; the message names file and line.
     """
+    from velonimo_sim.velonimo.draw import DrawnRecord
+
     for number, record in read_lines(path):
         if isinstance(record, dict) and record.get("legends") is True:
             yield number, record
