@@ -106,6 +106,10 @@ class Page:
     def click(self, target: str) -> None:
         self.find(f"[data-go='{target}']").click()
 
+    def slide_to(self, number: int) -> None:
+        script = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))"
+        self.browser.execute_script(script, self.find("#slider"), number)
+
     def shown(self) -> Record:
         shown: Record = self.browser.execute_script(SHOWN)
         return shown
@@ -249,9 +253,7 @@ def test_a_move_is_gone_to_by_the_list_and_by_the_slider(opened: Any) -> None:
     page = opened(3)
     page.find("#log [data-frame='9']").click()
     assert_stands(page, 9)
-    page.browser.execute_script(
-        "const slider = document.getElementById('slider'); slider.value = 57; slider.dispatchEvent(new Event('input'))"
-    )
+    page.slide_to(57)
     assert_stands(page, 57)
     page.find("#slider").send_keys(Keys.ARROW_RIGHT)
     assert_stands(page, 58)
@@ -260,7 +262,7 @@ def test_a_move_is_gone_to_by_the_list_and_by_the_slider(opened: Any) -> None:
 def test_the_current_move_is_in_sight_in_the_list(opened: Any) -> None:
     page = opened(5)
     for number in (0, 40, 200, len(_moments(5)) - 1):
-        page.find(f"#log [data-frame='{number}']").click()
+        page.slide_to(number)
         inside = """
             const [list, entry] = [document.getElementById("log"), document.querySelector("#log [aria-current]")]
                 .map((element) => element.getBoundingClientRect());
