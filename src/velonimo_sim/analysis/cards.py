@@ -249,8 +249,8 @@ def card_values(run: Source, outcome: str = "beaten", level: float = 0.95) -> "p
     The value of a card is by how much the outcome is higher, in the mean, with this card in the hand instead of the
     average of the 54 others. As hands are of one size, only such comparisons can be made; so the 55 values add up to 0.
     It is the coefficient of the card less the mean of the other coefficients, in a linear regression on the cards of
-    the hand. As hands are dealt at random, this is, but for chance, also by how much the mean of the hands with the card
-    exceeds that of the hands without it. It includes the groups that the card forms with the others in hand.
+    the hand. As hands are dealt at random, this is, but for chance, also by how much the mean of the hands with the
+    card exceeds that of the hands without it. It includes the groups that the card forms with the others in hand.
     ``in_company`` is the same of a regression that knows these groups, as ``company_values`` tells them: the card as
     the first of its colour and number.
 

@@ -64,13 +64,16 @@ def _counts(words: Words) -> Counts:
 
 
 def _best_hare(hands: Words) -> Counts:
-    return np.asarray((card_matrix(hands)[:, 49:] * np.array(HARE_VALUES)).max(axis=1, initial=0))
+    best = np.zeros(len(hands), np.int64)
+    for value, hare in zip(HARE_VALUES, _CARDS[49:], strict=True):
+        best[(hands & hare) != 0] = value
+    return best
 
 
 def _loners(hands: Words) -> Counts:
-    riders = card_matrix(hands)[:, :49].reshape(-1, 7, 7)
-    alone = (colour_counts(hands) == 1)[:, :, None] & (number_counts(hands) == 1)[:, None, :]
-    return np.asarray((riders & alone).sum(axis=(1, 2)))
+    alone_of_colour = ((colour_counts(hands) == 1) * _COLOURS).sum(axis=1, dtype=np.uint64)
+    alone_of_number = ((number_counts(hands) == 1) * _NUMBERS).sum(axis=1, dtype=np.uint64)
+    return _counts(hands & alone_of_colour & alone_of_number)
 
 
 _COUNTED: dict[str, tuple[str, Callable[[Words], Counts]]] = {
