@@ -350,8 +350,8 @@ def test_reading_by_batches_takes_as_much_memory_for_a_long_run_as_for_a_short_o
     assert len(long.cols) == 600_000
     peak_while(short.cols.batches(columns))  # what is loaded at the first use
     few, many = (peak_while(runs.cols.batches(columns)) for runs in (short, long))
-    assert many < 1.2 * few
-    assert peak_while(long.cols.frame(columns) for _ in range(1)) > 1.5 * few, "the measure sees what grows"
+    assert many < 1.5 * few, "of ten times as many rows"
+    assert peak_while(long.cols.frame(columns) for _ in range(1)) > 3 * few, "the measure sees what grows"
 
 
 # What can be wrong.
