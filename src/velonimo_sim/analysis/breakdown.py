@@ -271,17 +271,19 @@ class _Gathered:
 
     def add(self, batch: "pd.DataFrame") -> None:
         """Add rows, all of the deals that they are of."""
+        from scipy.sparse import csr_array  # a deal has few of all keys
+
         values = _as_numbers(batch[self._outcome])
         key = self._number_keys(batch)
         deals, deal = np.unique(batch["group"].to_numpy(), return_inverse=True)
         runs = batch["run"].astype("category").cat.codes.to_numpy(np.int64)
         game_of_row = np.unique(runs * _MOST_GAMES + batch["game_id"].to_numpy(), return_inverse=True)[1]
         keys = len(self._numbers)
-        rows = np.bincount(deal * keys + key, minlength=len(deals) * keys).reshape(-1, keys).astype(np.float64)
-        sums = np.bincount(deal * keys + key, values, len(deals) * keys).reshape(-1, keys)
+        rows, sums = (csr_array((each, (deal, key)), (len(deals), keys)) for each in (np.ones(len(batch)), values))
         games = np.bincount(np.unique(game_of_row * keys + key) % keys, minlength=keys)
-        self._by_key += np.array([rows.sum(axis=0), sums.sum(axis=0), games, (rows > 0).sum(axis=0)])
-        self._by_pair += np.array([rows.T @ rows, rows.T @ sums, sums.T @ sums])
+        deals_of_key = np.bincount(rows.nonzero()[1], minlength=keys)
+        self._by_key += np.array([rows.sum(axis=0), sums.sum(axis=0), games, deals_of_key])
+        self._by_pair += np.array([(rows.T @ rows).toarray(), (rows.T @ sums).toarray(), (sums.T @ sums).toarray()])
         self._games, self._deals = self._games + int(game_of_row.max()) + 1, self._deals + len(deals)
 
     def _number_keys(self, batch: "pd.DataFrame") -> NDArray[np.intp]:
