@@ -203,17 +203,22 @@ class MomentsBy:
             return self.bounds
         return bounded_interval(float(self.means[key]), variance, deals, self.bounds, level)
 
+    def counts(self, key: int) -> dict[str, int]:
+        """Return how many rows, games and deals a key has."""
+        return {"rows": int(self.rows[key]), "games": int(self.games[key]), "deals": int(self.deals[key])}
+
     def table(self, level: float = 0.95) -> "pd.DataFrame":
         """Return the keys with their means, intervals and numbers of rows, games and deals."""
         return self.table_of(range(len(self.keys)), np.eye(len(self.keys)), level)
 
     def table_of(self, keys: Sequence[int], weights: Iterable[NDArray[np.float64]], level: float) -> "pd.DataFrame":
         """Return some keys, with one contrast each and their numbers of rows, games and deals."""
+        import pandas as pd
+
         contrasts = np.array([self.contrast(of_key, level) for of_key in weights]).reshape(-1, 3)
-        columns = dict(zip(("mean", "low", "high"), contrasts.T, strict=True))
-        for name, counts in (("rows", self.rows), ("games", self.games), ("deals", self.deals)):
-            columns[name] = counts[keys].astype(np.int64)
-        table = self.keys.iloc[keys].reset_index(drop=True).assign(**columns)
+        counts = pd.DataFrame(map(self.counts, keys), columns=["rows", "games", "deals"], dtype=np.int64)
+        means = pd.DataFrame(contrasts, columns=["mean", "low", "high"])
+        table = pd.concat([self.keys.iloc[keys].reset_index(drop=True), means, counts], axis=1)
         table.attrs = dict(self.attrs)
         return table
 
