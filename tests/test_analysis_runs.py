@@ -368,7 +368,7 @@ def test_columns_that_are_not_there_are_told_with_the_nearest(played: Path) -> N
 
 @pytest.mark.parametrize("name", ["hand", "points", "beaten", "leads_after"])
 def test_columns_of_cols_are_not_those_of_games(played: Path, name: str) -> None:
-    with pytest.raises(UsageError, match=f"^unknown column of games '{name}': there are run, players, group, game_id,"):
+    with pytest.raises(UsageError, match=f"^unknown column of games '{name}': there are run, players, group, "):
         load(played / "base").games[name]
 
 
