@@ -43,7 +43,7 @@ ORDER = (
     {"analysis.columns"},
     {"analysis.runs"},
     {"analysis.frames", "analysis.breakdown"},
-    {"analysis.tables", "analysis.plackett_luce"},
+    {"analysis.tables", "analysis.plackett_luce", "analysis.tortoise", "analysis.jersey"},
     {"analysis.seats"},
     {"_jit"},
     {"_clock"},

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from velonimo_sim.analysis.frames import outcome_bounds as outcome_bounds
     from velonimo_sim.analysis.intervals import bounded_interval as bounded_interval
     from velonimo_sim.analysis.intervals import wilson_interval as wilson_interval
+    from velonimo_sim.analysis.jersey import jersey_uses as jersey_uses
+    from velonimo_sim.analysis.jersey import lead_kept as lead_kept
+    from velonimo_sim.analysis.jersey import leader_gains as leader_gains
+    from velonimo_sim.analysis.jersey import outcomes_by_role as outcomes_by_role
+    from velonimo_sim.analysis.jersey import wearer_gains as wearer_gains
     from velonimo_sim.analysis.moments import GroupMoments as GroupMoments
     from velonimo_sim.analysis.plackett_luce import ratings as ratings
     from velonimo_sim.analysis.runs import load as load
@@ -26,6 +31,8 @@ if TYPE_CHECKING:
     from velonimo_sim.analysis.tables import compare_runs as compare_runs
     from velonimo_sim.analysis.tables import contrast_interval as contrast_interval
     from velonimo_sim.analysis.tables import paired_difference as paired_difference
+    from velonimo_sim.analysis.tortoise import swap_balance as swap_balance
+    from velonimo_sim.analysis.tortoise import tortoise_worth as tortoise_worth
 
 _PLACES = {
     "ConfidenceSequence": "sequential",
@@ -37,12 +44,19 @@ _PLACES = {
     "compare_runs": "tables",
     "contrast_interval": "tables",
     "differences_by": "breakdown",
+    "jersey_uses": "jersey",
+    "lead_kept": "jersey",
+    "leader_gains": "jersey",
     "load": "runs",
     "outcome_bounds": "frames",
     "outcomes_by": "breakdown",
+    "outcomes_by_role": "jersey",
     "paired_difference": "tables",
     "ratings": "plackett_luce",
     "seat_effects": "seats",
+    "swap_balance": "tortoise",
+    "tortoise_worth": "tortoise",
+    "wearer_gains": "jersey",
     "wilson_interval": "intervals",
 }
 
@@ -56,12 +70,19 @@ __all__ = [
     "compare_runs",
     "contrast_interval",
     "differences_by",
+    "jersey_uses",
+    "lead_kept",
+    "leader_gains",
     "load",
     "outcome_bounds",
     "outcomes_by",
+    "outcomes_by_role",
     "paired_difference",
     "ratings",
     "seat_effects",
+    "swap_balance",
+    "tortoise_worth",
+    "wearer_gains",
     "wilson_interval",
 ]
 
