@@ -40,6 +40,8 @@ _KEY_OF_ROWS = tuple(name for name in _KEY if name != "instead_of")
 _OTHERS_IN_HAND = 10
 _OTHER_TORTOISES, _HARES, _OTHER_RIDERS = 6, 6, 41
 """The deck without the Tortoise and the rider that are compared."""
+_FEWEST = 30
+"""Hands of a kind from which on their mean is compared with that of others."""
 _STEPS = ("1st Tortoise", "2nd Tortoise", "3rd Tortoise", "4th Tortoise")
 
 _Weights: TypeAlias = NDArray[np.float64]
@@ -98,6 +100,8 @@ def _contrasts(moments: MomentsBy, players: int) -> dict[tuple[str, str], _Weigh
     dealt = {swap: _by_number_dealt(moments, players, swap) for swap in ("mandatory", "off")}
     riders = {swap: _exchanged(moments, players, swap) for swap in ("mandatory", "off")}
     exchanged = {swap: np.mean([*by_rider.values()], axis=0) for swap, by_rider in riders.items()}
+    if not all(weights.any() for weights in dealt.values()):
+        raise UsageError(f"worth of a Tortoise with {players} players: the hands are too few to compare any")
     swap_adds = dealt["mandatory"] - dealt["off"]
     ways = dict(zip(WAYS, (dealt["mandatory"], swap_adds + exchanged["off"], exchanged["mandatory"]), strict=True))
     contrasts = {("worth", way): weights for way, weights in ways.items()}
@@ -120,20 +124,25 @@ def _contrasts(moments: MomentsBy, players: int) -> dict[tuple[str, str], _Weigh
 def _by_number_dealt(moments: MomentsBy, players: int, swap: str, number: int | None = None) -> _Weights:
     """Return the weights of the first way: of all Tortoises, or of one more beside the ``number`` that a hand has.
 
-    What did not occur, such as hands of 7 Tortoises in a short run, is left out.
+    Only hands that occur ``_FEWEST`` times are compared, if there are such: others, as those of 6 Tortoises in a short
+    run, would widen the interval and hardly change the mean.
     """
-    keys = moments.keys
-    dealt = keys[(keys["players"] == players) & (keys["tortoise_swap"] == swap) & (keys["instead_of"] == 0)]
-    place = {(row.tortoises, row.hares): row.Index for row in dealt.itertuples()}
-    weights, total = np.zeros(len(keys)), 0.0
-    for (tortoises, hares), more in place.items():
-        fewer = place.get((tortoises - 1, hares))
-        if fewer is not None and number in (None, tortoises - 1):
-            chance = _chance_of_others(tortoises - 1, hares)
-            weights[more] += chance
-            weights[fewer] -= chance
-            total += chance
-    return weights / (total or 1)
+    place = {
+        (key.tortoises, key.hares): row
+        for row, key in enumerate(moments.keys.itertuples())
+        if (key.players, key.tortoise_swap, key.instead_of) == (players, swap, 0)
+    }
+    pairs = [
+        (more, place[tortoises - 1, hares], _chance_of_others(tortoises - 1, hares))
+        for (tortoises, hares), more in place.items()
+        if (tortoises - 1, hares) in place and number in (None, tortoises - 1)
+    ]
+    pairs = [pair for pair in pairs if moments.rows[[*pair[:2]]].min() >= _FEWEST] or pairs
+    weights = np.zeros(len(moments.keys))
+    for more, fewer, chance in pairs:
+        weights[more] += chance
+        weights[fewer] -= chance
+    return weights / sum(chance for *_, chance in pairs) if pairs else weights
 
 
 def _chance_of_others(tortoises: int, hares: int) -> float:
@@ -145,20 +154,17 @@ def _chance_of_others(tortoises: int, hares: int) -> float:
 
 def _exchanged(moments: MomentsBy, players: int, swap: str) -> dict[int, _Weights]:
     """Return the weights of the exchange with each rider, by its number."""
-    keys = moments.keys
+    place = {tuple(key): row for row, key in enumerate(moments.keys.itertuples(index=False))}
     weights = {}
     for number in range(2, 8):
-        rows = [
-            np.flatnonzero((keys[list(_KEY)] == [players, swap, number, tortoises, 0]).all(axis=1))
-            for tortoises in (0, 1)
-        ]
-        if not all(map(len, rows)):
+        rider, tortoise = (place.get((players, swap, number, tortoises, 0)) for tortoises in (0, 1))
+        if rider is None or tortoise is None:
             raise UsageError(
                 f"worth of a Tortoise with {players} players: nothing to compare in runs with tortoise_swap {swap}, as "
                 f"dealt and with a Tortoise exchanged with the {number} of its colour"
             )
-        weights[number] = np.zeros(len(keys))
-        weights[number][np.concatenate(rows)] = -1, 1
+        weights[number] = np.zeros(len(moments.keys))
+        weights[number][[rider, tortoise]] = -1, 1
     return weights
 
 
