@@ -44,12 +44,15 @@ class Experiment:
         Returns from the folder that holds the runs the tables by name.
     figures : mapping of str to callable
         By name what draws a figure: it is handed the tables and an ``Axes``.
+    ship : callable, optional
+        Writes what the package ships of the full size, from the folder that holds its runs.
     """
 
     folder: Path
     runs: Callable[[dict[str, Any]], dict[str, dict[str, Any]]]
     tables: Callable[[Path], "dict[str, pd.DataFrame]"]
     figures: Mapping[str, "Callable[[dict[str, pd.DataFrame], Axes], Any]"]
+    ship: Callable[[Path], None] | None = None
 
     @property
     def name(self) -> str:
@@ -89,11 +92,14 @@ class Experiment:
         """Run the command; return its exit status."""
         try:
             options = self._read(arguments)
-            tables = self.tables(self.play(options.size, options.seed, options.workers))
+            out = self.play(options.size, options.seed, options.workers)
+            tables = self.tables(out)
             for name, table in tables.items():
                 print(f"{name}\n{table.to_string(index=False)}\n")
             if options.size == "full":
                 self.keep(tables)
+                if self.ship is not None:
+                    self.ship(out)
         except (UsageError, CorruptDataError) as error:
             say(self.name, error)
             return EXIT_USAGE

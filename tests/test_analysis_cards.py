@@ -10,7 +10,7 @@ import pytest
 
 from runs import play
 from test_analysis_hands import random_hands, riders, words
-from velonimo_sim.analysis import card_values, cards, company_values, load
+from velonimo_sim.analysis import card_differences, card_values, cards, company_values, load
 from velonimo_sim.analysis.cards import COMPANY_TERMS, TERMS, hand_terms
 from velonimo_sim.analysis.hands import DECK_TEXTS
 from velonimo_sim.analysis.ridge import Floats
@@ -184,6 +184,23 @@ def test_the_value_of_a_card_is_what_hands_with_it_reach_beyond_those_without() 
     assert table["in_company"].sum() == pytest.approx(0, abs=1e-9)
     assert table["hands"].tolist() == held.sum(axis=0).tolist()
     assert table["card"].tolist() == list(DECK_TEXTS)
+
+
+def test_the_difference_of_two_cards_is_that_of_their_values_with_an_interval_of_its_own() -> None:
+    pairs, deals = [("B1", "B4"), ("B4", "H50")], 1_500
+    frame = dealt(deals, CARD_VALUES, seed=4)
+    values, table = card_values(frame).set_index("card"), card_differences(frame, pairs)
+    assert table[["first", "second"]].to_numpy().tolist() == [["B1", "B4"], ["B4", "H50"]]
+    # A value is a difference to the mean of the 54 others, which is further off than that of all 55.
+    assert table["mean"].tolist() == pytest.approx(
+        [54 / 55 * (values["value"][a] - values["value"][b]) for a, b in pairs]
+    )
+    apart = [np.hypot(*(values["high"] - values["low"])[list(pair)]) for pair in pairs]
+    assert (table["high"] - table["low"]).tolist() == pytest.approx(apart, rel=0.1)
+    truth = [CARD_VALUES.get(a, 0) - CARD_VALUES.get(b, 0) for a, b in pairs]
+    assert covered(table, np.array(truth)).all()
+    with pytest.raises(UsageError, match="unknown card 'H60'"):
+        card_differences(frame, [("H60", "B1")])
 
 
 def test_the_hold_out_explains_what_there_is_to_explain_and_of_noise_nothing() -> None:

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import permutations
 
 import numpy as np
 import pytest
 
 from velonimo_sim.analysis import HAND_FEATURES, hand_feature
-from velonimo_sim.analysis.hands import DECK_TEXTS, Words, card_matrix
+from velonimo_sim.analysis.hands import DECK_TEXTS, Words, card_matrix, colourings, without_colours
 from velonimo_sim.errors import UsageError
 from velonimo_sim.velonimo.cards import parse_cards
 
@@ -79,3 +80,42 @@ def test_no_hands_have_no_features() -> None:
 def test_an_unknown_feature_is_told_with_the_nearest() -> None:
     with pytest.raises(UsageError, match=r"unknown feature of a hand 'tortoise': .*; did you mean 'tortoises'\?$"):
         hand_feature("tortoise", words([["R7"]]))
+
+
+def recoloured(hand: Sequence[str], colours: Sequence[str]) -> list[str]:
+    """Return a hand with other colours in the place of B, N, A, G, P, R, Y."""
+    letters = dict(zip("BNAGPRY", colours, strict=True))
+    return [letters.get(card[0], "H") + card[1:] for card in hand]
+
+
+def test_hands_that_differ_in_colours_alone_become_one() -> None:
+    rng = np.random.default_rng(6)
+    hands = random_hands(300, seed=5)
+    others = [recoloured(hand, rng.permutation([*"BNAGPRY"]).tolist()) for hand in hands]
+    assert (without_colours(words(hands)) == without_colours(words(others))).all()
+    kept = [sorted(Counter(card[1:] for card in hand).items()) for hand in hands]
+    became = [
+        [card for card, has in zip(DECK_TEXTS, row, strict=True) if has]
+        for row in card_matrix(without_colours(words(hands)))
+    ]
+    assert [sorted(Counter(card[1:] for card in hand).items()) for hand in became] == kept, "no card becomes another"
+
+
+def test_other_hands_stay_different() -> None:
+    pairs = [(["B1", "B2"], ["B1", "R2"]), (["B7", "H25"], ["B7", "H30"]), (["B1", "R1", "R2"], ["B1", "R2"])]
+    for one, other in pairs:
+        assert without_colours(words([one])) != without_colours(words([other]))
+
+
+def test_colourings_are_the_hands_that_differ_in_colours_alone() -> None:
+    hands = [
+        [],
+        ["H25"],
+        ["B1"],
+        ["B1", "R1"],
+        ["B1", "R2"],
+        ["G1", "G2", "A1", "A2", "Y7"],
+        ["B1", "N2", "A3", "R4", "H50"],
+    ]
+    found = [len({frozenset(recoloured(hand, colours)) for colours in permutations("BNAGPRY")}) for hand in hands]
+    assert colourings(words(hands)).tolist() == found

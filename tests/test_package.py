@@ -43,7 +43,7 @@ ORDER = (
     {"analysis.columns"},
     {"analysis.runs"},
     {"analysis.frames", "analysis.breakdown", "analysis.cards"},
-    {"analysis.hand_model"},
+    {"analysis.hand_model", "analysis.ceiling", "analysis.exchange"},
     {"analysis.tables", "analysis.plackett_luce", "analysis.tortoise", "analysis.jersey"},
     {"analysis.seats", "analysis.figures"},
     {"_jit"},

@@ -13,13 +13,17 @@ if TYPE_CHECKING:
     from velonimo_sim.analysis import figures as figures
     from velonimo_sim.analysis.breakdown import differences_by as differences_by
     from velonimo_sim.analysis.breakdown import outcomes_by as outcomes_by
+    from velonimo_sim.analysis.cards import card_differences as card_differences
     from velonimo_sim.analysis.cards import card_values as card_values
     from velonimo_sim.analysis.cards import company_values as company_values
+    from velonimo_sim.analysis.ceiling import hand_ceiling as hand_ceiling
+    from velonimo_sim.analysis.exchange import exchange_worth as exchange_worth
     from velonimo_sim.analysis.frames import outcome_bounds as outcome_bounds
     from velonimo_sim.analysis.hand_model import HandModel as HandModel
     from velonimo_sim.analysis.hand_model import calibration as calibration
     from velonimo_sim.analysis.hand_model import fit_hand_model as fit_hand_model
     from velonimo_sim.analysis.hand_model import hand_value as hand_value
+    from velonimo_sim.analysis.hand_model import save_models as save_models
     from velonimo_sim.analysis.hands import HAND_FEATURES as HAND_FEATURES
     from velonimo_sim.analysis.hands import hand_feature as hand_feature
     from velonimo_sim.analysis.intervals import bounded_interval as bounded_interval
@@ -55,13 +59,16 @@ _PLACES = {
     "bot_table": "tables",
     "bounded_interval": "intervals",
     "calibration": "hand_model",
+    "card_differences": "cards",
     "card_values": "cards",
     "change_records": "tables",
     "company_values": "cards",
     "compare_runs": "tables",
     "contrast_interval": "tables",
     "differences_by": "breakdown",
+    "exchange_worth": "exchange",
     "fit_hand_model": "hand_model",
+    "hand_ceiling": "ceiling",
     "hand_feature": "hands",
     "hand_value": "hand_model",
     "jersey_uses": "jersey",
@@ -74,6 +81,7 @@ _PLACES = {
     "pair_table": "tables",
     "paired_difference": "tables",
     "ratings": "plackett_luce",
+    "save_models": "hand_model",
     "seat_effects": "seats",
     "swap_balance": "tortoise",
     "tortoise_worth": "tortoise",
@@ -91,14 +99,17 @@ __all__ = [
     "bot_table",
     "bounded_interval",
     "calibration",
+    "card_differences",
     "card_values",
     "change_records",
     "company_values",
     "compare_runs",
     "contrast_interval",
     "differences_by",
+    "exchange_worth",
     "figures",
     "fit_hand_model",
+    "hand_ceiling",
     "hand_feature",
     "hand_value",
     "jersey_uses",
@@ -111,6 +122,7 @@ __all__ = [
     "pair_table",
     "paired_difference",
     "ratings",
+    "save_models",
     "seat_effects",
     "swap_balance",
     "tortoise_worth",

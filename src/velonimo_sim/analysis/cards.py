@@ -1,8 +1,9 @@
 """What cards are worth: an outcome regressed on the dealt hands, with intervals by deal and checked by hold-out."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -303,6 +304,48 @@ def card_values(run: Source, outcome: str = "beaten", level: float = 0.95) -> "p
         "r2_in_company": company.r2,
         "penalty_in_company": company.penalty,
     }
+    return table
+
+
+def card_differences(
+    run: Source, pairs: Sequence[tuple[str, str]], outcome: str = "beaten", level: float = 0.95
+) -> "pd.DataFrame":
+    """Return by how much cards are worth more than others, by the regression of ``card_values`` on the cards alone.
+
+    Parameters
+    ----------
+    run, outcome, level
+        As of ``card_values``.
+    pairs : sequence of (str, str)
+        The cards that are compared: ``("H50", "R7")``, the first instead of the second.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``first``, ``second``; ``mean``, ``low``, ``high`` of the difference, in units of the outcome; ``hands``, the
+        number of rows that hold the first. ``attrs`` are those of ``company_values``.
+
+    Raises
+    ------
+    UsageError
+        As ``card_values``; and if there is no such card.
+    """
+    import pandas as pd
+
+    for card in chain.from_iterable(pairs):
+        if card not in DECK_TEXTS:
+            raise unknown_name("card", card, ["a letter of BNAGPRY with 1-7", "H25 to H50"])
+    sums = hand_sums(run, outcome)
+    (estimates,) = _estimated(run, outcome, sums, (DECK_SIZE,))
+    records = []
+    for pair in pairs:
+        first, second = (DECK_TEXTS.index(card) for card in pair)
+        contrast = np.eye(DECK_SIZE)[first] - np.eye(DECK_SIZE)[second]
+        interval = estimates.interval(contrast, int(sums.deals_holding[[first, second]].min()), level)
+        record = dict(zip(("first", "second", "mean", "low", "high"), (*pair, *interval), strict=True))
+        records.append(record | {"hands": sums.holding[first]})
+    table = pd.DataFrame(records)
+    table.attrs |= _described(outcome, sums, estimates)
     return table
 
 

@@ -1,6 +1,7 @@
 """What can be said of dealt hands: which cards, how many of a kind, how well they go together."""
 
 from collections.abc import Callable, Mapping
+from math import factorial
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -28,6 +29,8 @@ _COLOURS: Words = _CARDS[:49].reshape(7, 7).sum(axis=1, dtype=np.uint64)
 """All riders of a team, for each of the seven."""
 _NUMBERS: Words = _CARDS[:49].reshape(7, 7).sum(axis=0, dtype=np.uint64)
 """All riders of a number, for each of the seven."""
+
+_TEAM_SHIFTS: Words = 8 * np.arange(7, dtype=np.uint64)
 
 DECK_TEXTS: tuple[str, ...] = tuple(card_texts(card)[0] for card in _CARDS)
 """The texts of the cards in the order of the deck: riders by team and number, then hares (V1)."""
@@ -57,6 +60,30 @@ def colour_counts(hands: Words) -> Counts:
 def number_counts(hands: Words) -> Counts:
     """Return how many riders of each number 1-7 are in each hand, dtype int64, shape (n, 7)."""
     return _counts(hands[:, None] & _NUMBERS)
+
+
+def without_colours(hands: Words) -> Words:
+    """Return hands with their teams in order, dtype uint64, shape (n,): those that differ in colours alone become one.
+
+    The rules make no difference between colours. Hares stay what they are.
+    """
+    teams = np.sort(_teams(hands), axis=1)
+    return np.asarray((hands & HARES) | (teams << _TEAM_SHIFTS).sum(axis=1, dtype=np.uint64))
+
+
+def colourings(hands: Words) -> Counts:
+    """Return how many hands differ from each in colours alone, itself among them, dtype int64, shape (n,).
+
+    These are 7! over the orders of teams with the same numbers.
+    """
+    teams = _teams(hands)
+    alike_before = np.tril(teams[:, :, None] == teams[:, None, :]).sum(axis=2)  # of those up to each team
+    return np.asarray(factorial(7) // alike_before.prod(axis=1))
+
+
+def _teams(hands: Words) -> Words:
+    """Return the riders of each team as bits 0-6, shape (n, 7)."""
+    return np.asarray((hands[:, None] & _COLOURS) >> _TEAM_SHIFTS)
 
 
 def _counts(words: Words) -> Counts:
