@@ -58,14 +58,15 @@ def models(out: Path) -> dict[int, HandModel]:
 
 
 def by_players(out: Path, table: "Callable[[int, Path], pd.DataFrame]") -> "pd.DataFrame":
-    """Return a table of each run as dealt, one below the other, with the number of players and of games."""
+    """Return a table of each run as dealt, one below the other, with the number of players, of games, and its R2."""
     import pandas as pd
 
     tables = {players: table(players, run) for players, run in as_dealt(out).items()}
-    told = {
-        players: each.assign(games=each.attrs["games"], r2=each.attrs.get("r2")) for players, each in tables.items()
-    }
-    return pd.concat(told, names=["players"]).reset_index("players")
+    for each in tables.values():
+        for told in ("games", "r2"):
+            if told in each.attrs:
+                each[told] = each.attrs[told]
+    return pd.concat(tables, names=["players"]).reset_index("players")
 
 
 def tables(out: Path) -> "dict[str, pd.DataFrame]":

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from velonimo_sim.analysis.cards import hand_rows
-from velonimo_sim.analysis.hands import colourings, without_colours
+from velonimo_sim.analysis.hands import Words, colourings, without_colours
 from velonimo_sim.analysis.intervals import student_quantile
 from velonimo_sim.analysis.ridge import Floats
 from velonimo_sim.analysis.runs import Source
@@ -36,7 +36,7 @@ def hand_ceiling(run: Source, outcome: str = "beaten", level: float = 0.95) -> "
     Parameters
     ----------
     run : LoadedRuns, Path, str, sequence or mapping of them, or pandas.DataFrame
-        Runs, or rows of cols, with the same number of players. All hands are held in memory, 16 bytes a row.
+        Runs, or rows of cols, with the same number of players. All hands are held in memory, up to 100 bytes a row.
     outcome : str
         As of ``card_values``.
     level : float
@@ -65,9 +65,7 @@ def hand_ceiling(run: Source, outcome: str = "beaten", level: float = 0.95) -> "
     if pairs.sum() < _FEWEST_PAIRS:
         raise UsageError(f"{int(pairs.sum())} pairs of rows have the same hand: it takes {_FEWEST_PAIRS}, a longer run")
     weights = 1 / colourings(classes)
-    part = ((classes * _MIXED >> np.uint64(32)) % np.uint64(_PARTS)).astype(np.intp)
-    by_part = (np.bincount(part, weights * sums, _PARTS) for sums in (products / variance, pairs))
-    share, half = _ratio(*by_part, level)
+    share, half = _ratio(_by_part(classes, weights * products / variance), _by_part(classes, weights * pairs), level)
     table = pd.DataFrame({"share": [share], "low": share - half, "high": share + half, "pairs": int(pairs.sum())})
     games, deals = sum(rows.games for rows in parts), sum(len(rows.starts) for rows in parts)
     table.attrs |= {"outcome": outcome, "games": games, "deals": deals}
@@ -78,6 +76,12 @@ def _pairs(of_row: NDArray[np.intp], deviations: Floats) -> tuple[Floats, Floats
     """Return of each class the number of pairs of its rows, and the sum over them of the products of deviations."""
     rows, sums = np.bincount(of_row), np.bincount(of_row, deviations)
     return rows * (rows - 1) / 2, (sums**2 - np.bincount(of_row, deviations**2)) / 2
+
+
+def _by_part(classes: Words, of_class: Floats) -> Floats:
+    """Return sums over the classes of each part."""
+    part = ((classes * _MIXED >> np.uint64(32)) % np.uint64(_PARTS)).astype(np.intp)
+    return np.bincount(part, of_class, _PARTS).astype(np.float64)
 
 
 def _ratio(sums: Floats, weights: Floats, level: float) -> tuple[float, float]:
