@@ -44,7 +44,7 @@ ORDER = (
     {"analysis.runs"},
     {"analysis.frames", "analysis.breakdown"},
     {"analysis.tables", "analysis.plackett_luce"},
-    {"analysis.seats"},
+    {"analysis.seats", "analysis.luck", "analysis.switches"},
     {"_jit"},
     {"_clock"},
     {"bits"},

@@ -15,11 +15,15 @@ if TYPE_CHECKING:
     from velonimo_sim.analysis.frames import outcome_bounds as outcome_bounds
     from velonimo_sim.analysis.intervals import bounded_interval as bounded_interval
     from velonimo_sim.analysis.intervals import wilson_interval as wilson_interval
+    from velonimo_sim.analysis.luck import games_needed as games_needed
+    from velonimo_sim.analysis.luck import variance_shares as variance_shares
     from velonimo_sim.analysis.moments import GroupMoments as GroupMoments
     from velonimo_sim.analysis.plackett_luce import ratings as ratings
     from velonimo_sim.analysis.runs import load as load
     from velonimo_sim.analysis.seats import seat_effects as seat_effects
+    from velonimo_sim.analysis.seats import seats_after as seats_after
     from velonimo_sim.analysis.sequential import ConfidenceSequence as ConfidenceSequence
+    from velonimo_sim.analysis.switches import switch_effects as switch_effects
     from velonimo_sim.analysis.tables import PairedDifference as PairedDifference
     from velonimo_sim.analysis.tables import bot_records as bot_records
     from velonimo_sim.analysis.tables import bot_table as bot_table
@@ -37,12 +41,16 @@ _PLACES = {
     "compare_runs": "tables",
     "contrast_interval": "tables",
     "differences_by": "breakdown",
+    "games_needed": "luck",
     "load": "runs",
     "outcome_bounds": "frames",
     "outcomes_by": "breakdown",
     "paired_difference": "tables",
     "ratings": "plackett_luce",
     "seat_effects": "seats",
+    "seats_after": "seats",
+    "switch_effects": "switches",
+    "variance_shares": "luck",
     "wilson_interval": "intervals",
 }
 
@@ -56,12 +64,16 @@ __all__ = [
     "compare_runs",
     "contrast_interval",
     "differences_by",
+    "games_needed",
     "load",
     "outcome_bounds",
     "outcomes_by",
     "paired_difference",
     "ratings",
     "seat_effects",
+    "seats_after",
+    "switch_effects",
+    "variance_shares",
     "wilson_interval",
 ]
 
