@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 sys.path.append(str(Path(__file__).parent.parent))
 from experiment import Experiment
 
+from velonimo_sim.analysis import figures, switch_effects
+
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 
 def runs(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -27,10 +30,24 @@ def runs(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def tables(out: Path) -> "dict[str, pd.DataFrame]":
-    return {}
+    """Return what each piece of advice is worth, by players and by how many seats of the table lack it."""
+    return {"switches": switch_effects(sorted(path for path in out.iterdir() if path.is_dir()))}
 
 
-EXPERIMENT = Experiment(Path(__file__).parent, runs, tables, {})
+def draw(effects: "pd.DataFrame", ax: "Axes") -> None:
+    """Draw the effects of the switches by players."""
+    figures.differences(effects.rename(columns={"switch": "label"}), ax, "players", "won")
+
+
+EXPERIMENT = Experiment(
+    Path(__file__).parent,
+    runs,
+    tables,
+    {
+        "one-lacks": lambda tables, ax: draw(tables["switches"].query("lack == 1"), ax),
+        "one-has": lambda tables, ax: draw(tables["switches"].query("lack == players - 1"), ax),
+    },
+)
 
 if __name__ == "__main__":
     sys.exit(EXPERIMENT.main())
