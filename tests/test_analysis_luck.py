@@ -198,7 +198,7 @@ def test_bad_input_is_one_line() -> None:
         games_needed(once, "a", "b")
     with pytest.raises(UsageError, match="bot 'b' is not in every game"):
         games_needed(pd.concat([played({"a": 1, "b": 0}, 5), played({"a": 1, "c": 0}, 5, first_deal=5)]), "b", "a")
-    with pytest.raises(UsageError, match="the difference of a and b is the same in all games"):
+    with pytest.raises(UsageError, match="the difference of a and b is the same in all deals"):
         games_needed(frame.assign(total=7), "a", "b", "total")
     with pytest.raises(UsageError, match=r"differences \[0\]: allowed are numbers above 0"):
         games_needed(frame, "a", "b", differences=[0])

@@ -67,13 +67,14 @@ def variance_shares(run: Run, outcome: str = "total", level: float = 0.95) -> "p
 
     rows, name = rows_of(run), checked_outcome(outcome)
     values = _by_deal_seat_and_bot(rows, rows.outcome(name))
-    variance = float(values.var())
-    _check_deals(len(values), variance, f"all have the same {name}")
+    _check_deals(len(values))
+    if (values == values.flat[0]).all():
+        raise UsageError(f"all have the same {name}: there is no variance to share out")
     estimates = _jackknifed(_sums_by_deal(values), lambda sums, deals: _shares(sums, deals * rows.players), level)
     table = pd.DataFrame(dict(zip(("share", "low", "high"), estimates, strict=True)))
     table.insert(0, "part", PARTS)
     games = len(values) * rows.players
-    table.attrs = {"outcome": name, "games": games, "deals": len(values), "variance": variance}
+    table.attrs = {"outcome": name, "games": games, "deals": len(values), "variance": float(values.var())}
     return table
 
 
@@ -127,7 +128,7 @@ def games_needed(
     ------
     UsageError
         If a bot is not in every game, deals are not all played the same number of times or only once, there are fewer
-        than 3, the difference is the same in all games, one asked for is not above 0, or a bot, an outcome or a level
+        than 3, the difference is the same in all deals, one asked for is not above 0, or a bot, an outcome or a level
         is not known.
     """
     import pandas as pd
@@ -139,14 +140,16 @@ def games_needed(
         raise UsageError(f"power {power}: must be between 0 and 1, such as 0.8")
     values = _differences_by_deal_and_game(rows, rows.outcome(name), first, second)
     deals, _, seatings = values.shape
-    _check_deals(deals, float(values.var()), f"the difference of {first} and {second} is the same in all games")
+    _check_deals(deals)
+    if (values == values[0]).all():
+        raise UsageError(f"the difference of {first} and {second} is the same in all deals: one game shows it")
     sums = _sums_by_deal(values)
     saving, low, high = (float(number[0]) for number in _jackknifed(sums, _saving, level))
     variance, covariance = (deals / (deals - 1) * float(number) for number in _spread(sums.sum(axis=0), deals))
     clustered = variance + (seatings - 1) * covariance
     unit = 100 if name == "won" else 1
     seen = unit * float(values.mean())
-    asked = np.array([abs(seen)] * (seen != 0) + [float(difference) for difference in differences])
+    asked = np.array([abs(seen), *differences])[0 if seen else 1 :]
     quantiles = quantile(level, math.inf) + NormalDist().inv_cdf(power)
     single, duplicate = (quantiles**2 * each / (asked / unit) ** 2 for each in (variance, clustered))
     table = pd.DataFrame(
@@ -200,11 +203,9 @@ def _differences_by_deal_and_game(
     return np.asarray((means[0] - means[1])[in_order].reshape(len(counts), 1, counts[0]), np.float64)
 
 
-def _check_deals(deals: int, variance: float, what_is_wrong: str) -> None:
+def _check_deals(deals: int) -> None:
     if deals < 3:
         raise UsageError(f"{deals} deals: needed are 3 or more")
-    if variance == 0:
-        raise UsageError(f"{what_is_wrong}: there is nothing to share out")
 
 
 # Variances from sums over deals, which can be left out one by one.
