@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from velonimo_sim.analysis.frames import Rows, Run, checked_outcome, rows_of
-from velonimo_sim.analysis.intervals import quantile
+from velonimo_sim.analysis.intervals import student_quantile
 from velonimo_sim.errors import UsageError
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def games_needed(
     unit = 100 if name == "won" else 1
     seen = unit * float(values.mean())
     asked = np.array([abs(seen), *differences])[0 if seen else 1 :]
-    quantiles = quantile(level, math.inf) + NormalDist().inv_cdf(power)
+    quantiles = student_quantile(level, math.inf) + NormalDist().inv_cdf(power)
     single, duplicate = (quantiles**2 * each / (asked / unit) ** 2 for each in (variance, clustered))
     table = pd.DataFrame(
         {
@@ -247,7 +247,7 @@ def _jackknifed(
     deals, total = len(sums), sums.sum(axis=0)
     pseudo = deals * statistic(total, deals) - (deals - 1) * statistic(total - sums, deals - 1)
     mean = pseudo.mean(axis=0)
-    half = quantile(level, deals - 1) * np.sqrt(pseudo.var(axis=0, ddof=1) / deals)
+    half = student_quantile(level, deals - 1) * np.sqrt(pseudo.var(axis=0, ddof=1) / deals)
     return mean, mean - half, mean + half
 
 

@@ -2,7 +2,7 @@
 
 ``load("my-run")`` reads nothing but what the files say of themselves. ``.games`` has one row per game and seat,
 ``.cols`` one per game, col and seat; both are asked for columns like a frame, ``run.cols[["tortoises", "points"]]``,
-and give them in the smallest types that hold them.
+and give them in the smallest types that hold them. The rule options of the run are columns, too: ``jersey_bonus``.
 
 Runs from the same seed are dealt the same cards. Rows that share a deal are not independent, in whichever run they are,
 and have the same number in the column ``group``.
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from velonimo_sim.analysis.columns import DERIVED, derive, needed_for
+from velonimo_sim.analysis.hands import HAND_FEATURES
 from velonimo_sim.errors import UsageError, unknown_name
 from velonimo_sim.run_files import Shard, column_names, columns_of, finished_shards, read_manifest
 
@@ -128,6 +129,14 @@ class LoadedRuns:
         """What the runs are called."""
         return tuple(run.label for run in self.runs)
 
+    @cached_property
+    def rules(self) -> "pd.DataFrame":
+        """The rule options, one row a run: numbers where all runs have numbers, else texts as the command has them."""
+        import pandas as pd
+
+        columns = pd.DataFrame([run.manifest["rules"] for run in self.runs], dtype=object).items()
+        return pd.DataFrame({str(name): _rule_column(values.tolist()) for name, values in columns})
+
     @property
     def most_points(self) -> int | None:
         """The most points that a game can give; None if the manifests do not say it."""
@@ -174,11 +183,13 @@ class LoadedRows:
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns that can be asked for, without those that are derived from hands."""
+        """The names of the columns that can be asked for, without the features of hands (``HAND_FEATURES``)."""
         own = self._stored[self._kind]
         joined = [name for name in self._stored["games"] if name not in own]
-        derived = [name for name in DERIVED if set(needed_for([name])) <= {*own, *joined, *_OF_THE_RUN, "col_value"}]
-        return [*_OF_THE_RUN, *own, *joined, *(["col_value", *derived] if self._kind == "cols" else derived)]
+        of_the_run = [*_OF_THE_RUN, *self._runs.rules.columns]
+        known = {*own, *joined, *of_the_run, "col_value"}
+        derived = [name for name in DERIVED if name not in HAND_FEATURES and set(needed_for([name])) <= known]
+        return [*of_the_run, *own, *joined, *(["col_value", *derived] if self._kind == "cols" else derived)]
 
     def __len__(self) -> int:
         """Return how many rows there are."""
@@ -203,7 +214,7 @@ class LoadedRows:
         """
         import pandas as pd
 
-        names = [*self._stored[self._kind]] if columns is None else [*columns]
+        names = list(dict.fromkeys(self._stored[self._kind] if columns is None else columns))
         parts: dict[str, list[Any]] = {name: [] for name in names}
         for batch in self.batches(names):
             for name in names:
@@ -223,8 +234,9 @@ class LoadedRows:
         """
         names = list(dict.fromkeys(["group", *columns]))
         for name in names:
-            if not set(needed_for([name])) <= {*self.columns, "hand"}:
-                raise unknown_name(f"column of {self._kind}", name, self.columns)
+            if not {*needed_for([name])} <= {*self.columns}:
+                features = ["features of hands such as R7"] if "hand" in self.columns else []
+                raise unknown_name(f"column of {self._kind}", name, [*self.columns, *features])
         seeds = list(dict.fromkeys(run.seed_key for run in self._runs.runs))
         for number, seed in enumerate(seeds):
             streams = [
@@ -240,8 +252,10 @@ class LoadedRows:
 
         bots = sorted({bot for each in self._runs.runs for bot in each.manifest["bots"]})
         categories = {"bot": pd.CategoricalDtype(bots), "run": pd.CategoricalDtype(self._runs.labels)}
+        needed = needed_for([*names, "deal_id"])
+        rules = self._runs.rules.filter(needed)
         for shard in run.shards:
-            stored = self._columns_of_shard(run, shard, needed_for([*names, "deal_id"]), bots)
+            stored = self._columns_of_shard(run, shard, needed, bots)
             frame = pd.DataFrame(
                 {
                     name: pd.Categorical.from_codes(values, dtype=categories[name]) if name in categories else values
@@ -250,6 +264,8 @@ class LoadedRows:
                 copy=False,
             )
             frame["group"] = frame["deal_id"] + first_group
+            number_of_run = np.full(len(frame), self._runs.labels.index(run.label))
+            frame = frame.assign(**{name: values.array.take(number_of_run) for name, values in rules.items()})
             yield derive(frame, names)[list(names)]
 
     def _columns_of_shard(
@@ -269,6 +285,16 @@ class LoadedRows:
         found["players"] = np.full(rows, run.players, np.int8)
         found["run"] = np.full(rows, self._runs.labels.index(run.label), np.int16)
         return found
+
+
+def _rule_column(values: Sequence[Any]) -> Any:
+    """Return what a rule option is in each run, as numbers or as texts such as ``none``, ``B1,B5``, ``mandatory``."""
+    import pandas as pd
+
+    if all(isinstance(value, int) for value in values):
+        return np.array(values, np.int32)
+    lists = [value if isinstance(value, list) else ["none" if value is None else value] for value in values]
+    return pd.Categorical([",".join(map(str, value)) for value in lists])
 
 
 def _in_step(streams: Sequence[Iterator["pd.DataFrame"]]) -> Iterator["pd.DataFrame"]:
@@ -318,15 +344,24 @@ def batches(source: Source, columns: Sequence[str]) -> Iterator["pd.DataFrame"]:
 
 def _checked(frame: "pd.DataFrame", columns: Sequence[str]) -> "pd.DataFrame":
     """Return columns of rows that a caller has at hand."""
-    if "group" not in frame.columns and "deal_id" in frame.columns:
+    if len(frame) == 0:
+        raise UsageError("there are no rows: the run has no finished games")
+    if "group" not in frame.columns:
+        _check_has(frame, "deal_id")
         frame = frame.assign(group=frame["deal_id"])
     if "run" not in frame.columns:
         frame = frame.assign(run="run")
     names = list(dict.fromkeys(["group", *columns]))
     for name in names:
-        missing = [other for other in needed_for([name]) if other not in frame.columns]
-        if name not in frame.columns and missing:
-            raise UsageError(f"column {name!r}: the rows lack {', '.join(missing)}")
-    if len(frame) == 0:
-        raise UsageError("there are no rows: the run has no finished games")
+        _check_has(frame, name)
     return derive(frame, names)[names]
+
+
+def _check_has(frame: "pd.DataFrame", name: str) -> None:
+    """Raise if rows neither have a column nor what it is derived from."""
+    missing = [other for other in needed_for([name]) if other not in frame.columns]
+    if name in frame.columns or not missing:
+        return
+    if name in missing:
+        raise unknown_name("column", name, frame.columns)
+    raise UsageError(f"column {name!r}: follows from {', '.join(needed_for([name]))}; the rows lack {missing[0]!r}")
