@@ -39,10 +39,11 @@ ORDER = (
     {"errors", "faults", "velonimo.cards"},
     {"run_files"},
     {"analysis"},
-    {"analysis.intervals", "analysis.moments", "analysis.sequential"},
+    {"analysis.intervals", "analysis.moments", "analysis.sequential", "analysis.hands", "analysis.ridge"},
     {"analysis.columns"},
     {"analysis.runs"},
-    {"analysis.frames", "analysis.breakdown"},
+    {"analysis.frames", "analysis.breakdown", "analysis.cards"},
+    {"analysis.hand_model"},
     {"analysis.tables", "analysis.plackett_luce", "analysis.tortoise", "analysis.jersey"},
     {"analysis.seats", "analysis.figures"},
     {"_jit"},
@@ -72,7 +73,10 @@ ORDER = (
     {"velonimo.policies.exact", "velonimo.policies.rollout", "velonimo.policies.ismcts"},
     {"velonimo.policies.champion", "velonimo.policies.cheater"},
     {"velonimo.playout", "velonimo.record"},
-    {"velonimo.narrate", "velonimo.interactive", "velonimo.recreate"},
+    {"velonimo.narrate", "velonimo.recreate"},
+    {"velonimo.frames"},
+    {"velonimo.draw"},
+    {"velonimo.interactive", "velonimo.replay_page"},
     {"game"},
     {"schedule", "workers"},
     {"match"},
@@ -112,7 +116,7 @@ import sys, time
 began = time.perf_counter()
 import velonimo_sim
 seconds = time.perf_counter() - began
-heavy = {"numba", "llvmlite", "numpy", "pandas", "pyarrow", "matplotlib", "rich"}
+heavy = {"numba", "llvmlite", "numpy", "pandas", "pyarrow", "matplotlib", "rich", "jinja2"}
 print(seconds, *sorted(heavy & set(sys.modules)))
 """
 

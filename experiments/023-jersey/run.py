@@ -41,7 +41,7 @@ def runs(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def tables(out: Path) -> "dict[str, pd.DataFrame]":
-    """Return what wearers and leaders gain, how often leads are kept, what each role reaches, and uses of the Jersey."""
+    """Return what wearers and leaders gain, how often leads are kept, what each role reaches, and uses of it."""
     loaded = load(sorted(path for path in out.iterdir() if path.is_dir()))
     return {
         "wearer": wearer_gains(loaded),

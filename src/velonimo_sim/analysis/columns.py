@@ -2,14 +2,20 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from velonimo_sim.analysis.hands import HAND_FEATURES, hand_feature
+
 if TYPE_CHECKING:
     import pandas as pd
+
+_STORED = ("tortoises", "hares")
+"""Features of hands that the files have."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,16 @@ def _leads_after(cols: "pd.DataFrame") -> NDArray[np.bool_]:
     return np.asarray(np.where(has_next, cols["wears_jersey"].to_numpy()[later], cols["won"].to_numpy()), np.bool_)
 
 
+def _feature(name: str, cols: "pd.DataFrame") -> NDArray[Any]:
+    """Return a feature of each hand."""
+    return hand_feature(name, cols["hand"].to_numpy())
+
+
 DERIVED = {
+    name: Derived(meaning, ("hand",), partial(_feature, name))
+    for name, meaning in HAND_FEATURES.items()
+    if name not in _STORED
+} | {
     "beaten": Derived(
         "opponents still racing when the seat went out: the points of the col over its value (V14)",
         ("points", "col_value"),
@@ -46,7 +61,7 @@ DERIVED = {
         _leads_after,
     ),
 }
-"""Every derived column by its name; each feature of a hand (``HAND_FEATURES``) is one, too."""
+"""Every derived column by its name, the features of the hand dealt among them."""
 
 
 def needed_for(names: Iterable[str]) -> list[str]:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from velonimo_sim.analysis.columns import DERIVED, derive, needed_for
+from velonimo_sim.analysis.hands import HAND_FEATURES
 from velonimo_sim.errors import UsageError, unknown_name
 from velonimo_sim.run_files import Shard, column_names, columns_of, finished_shards, read_manifest
 
@@ -182,11 +183,12 @@ class LoadedRows:
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns that can be asked for, without those that are derived from hands."""
+        """The names of the columns that can be asked for, without the features of hands (``HAND_FEATURES``)."""
         own = self._stored[self._kind]
         joined = [name for name in self._stored["games"] if name not in own]
         of_the_run = [*_OF_THE_RUN, *self._runs.rules.columns]
-        derived = [name for name in DERIVED if set(needed_for([name])) <= {*own, *joined, *of_the_run, "col_value"}]
+        known = {*own, *joined, *of_the_run, "col_value"}
+        derived = [name for name in DERIVED if name not in HAND_FEATURES and set(needed_for([name])) <= known]
         return [*of_the_run, *own, *joined, *(["col_value", *derived] if self._kind == "cols" else derived)]
 
     def __len__(self) -> int:
@@ -212,7 +214,7 @@ class LoadedRows:
         """
         import pandas as pd
 
-        names = [*self._stored[self._kind]] if columns is None else [*columns]
+        names = list(dict.fromkeys(self._stored[self._kind] if columns is None else columns))
         parts: dict[str, list[Any]] = {name: [] for name in names}
         for batch in self.batches(names):
             for name in names:
@@ -232,8 +234,9 @@ class LoadedRows:
         """
         names = list(dict.fromkeys(["group", *columns]))
         for name in names:
-            if not set(needed_for([name])) <= {*self.columns, "hand"}:
-                raise unknown_name(f"column of {self._kind}", name, self.columns)
+            if not {*needed_for([name])} <= {*self.columns}:
+                features = ["features of hands such as R7"] if "hand" in self.columns else []
+                raise unknown_name(f"column of {self._kind}", name, [*self.columns, *features])
         seeds = list(dict.fromkeys(run.seed_key for run in self._runs.runs))
         for number, seed in enumerate(seeds):
             streams = [
@@ -341,15 +344,24 @@ def batches(source: Source, columns: Sequence[str]) -> Iterator["pd.DataFrame"]:
 
 def _checked(frame: "pd.DataFrame", columns: Sequence[str]) -> "pd.DataFrame":
     """Return columns of rows that a caller has at hand."""
-    if "group" not in frame.columns and "deal_id" in frame.columns:
+    if len(frame) == 0:
+        raise UsageError("there are no rows: the run has no finished games")
+    if "group" not in frame.columns:
+        _check_has(frame, "deal_id")
         frame = frame.assign(group=frame["deal_id"])
     if "run" not in frame.columns:
         frame = frame.assign(run="run")
     names = list(dict.fromkeys(["group", *columns]))
     for name in names:
-        missing = [other for other in needed_for([name]) if other not in frame.columns]
-        if name not in frame.columns and missing:
-            raise UsageError(f"column {name!r}: the rows lack {', '.join(missing)}")
-    if len(frame) == 0:
-        raise UsageError("there are no rows: the run has no finished games")
+        _check_has(frame, name)
     return derive(frame, names)[names]
+
+
+def _check_has(frame: "pd.DataFrame", name: str) -> None:
+    """Raise if rows neither have a column nor what it is derived from."""
+    missing = [other for other in needed_for([name]) if other not in frame.columns]
+    if name in frame.columns or not missing:
+        return
+    if name in missing:
+        raise unknown_name("column", name, frame.columns)
+    raise UsageError(f"column {name!r}: follows from {', '.join(needed_for([name]))}; the rows lack {missing[0]!r}")
