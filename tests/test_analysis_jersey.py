@@ -135,7 +135,7 @@ def test_plays_are_counted_by_their_cards_or_their_value_without_the_bonus(many:
     ("study", "words"),
     [
         (lambda rows: wearer_gains(rows[rows["jersey_bonus"] > 0]), "baseline 0: jersey_bonus is 10, 20"),
-        (lambda rows: wearer_gains(rows.drop(columns="jersey_bonus")), "unknown column 'jersey_bonus'"),
+        (lambda rows: wearer_gains(rows.drop(columns="jersey_bonus")), "unknown column 'jersey_bonus': there are"),
         (lambda rows: lead_kept(rows[rows["col"] == 1]), "where wears_jersey = True: no row is so"),
         (lambda rows: outcomes_by_role(rows[rows["col"] == 1]), "roles: no col after the first was played"),
         (lambda rows: jersey_uses(rows[rows["col"] == 1]), "nobody wears the Jersey"),

@@ -41,7 +41,7 @@ def runs(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def tables(out: Path) -> "dict[str, pd.DataFrame]":
-    """Return what wearers and leaders gain, how often leads are kept, what each role reaches, and uses of it."""
+    """Return what wearer and leader gain, how often the lead is kept, who does how well, and what it is spent on."""
     loaded = load(sorted(path for path in out.iterdir() if path.is_dir()))
     return {
         "wearer": wearer_gains(loaded),
