@@ -43,6 +43,7 @@ ORDER = (
     {"analysis.columns"},
     {"analysis.runs"},
     {"analysis.frames", "analysis.breakdown"},
+    {"analysis.exchange"},
     {"analysis.tables", "analysis.plackett_luce"},
     {"analysis.seats"},
     {"_jit"},

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from velonimo_sim.analysis.breakdown import differences_by as differences_by
     from velonimo_sim.analysis.breakdown import outcomes_by as outcomes_by
+    from velonimo_sim.analysis.exchange import exchange_worth as exchange_worth
     from velonimo_sim.analysis.frames import outcome_bounds as outcome_bounds
     from velonimo_sim.analysis.intervals import bounded_interval as bounded_interval
     from velonimo_sim.analysis.intervals import wilson_interval as wilson_interval
@@ -37,6 +38,7 @@ _PLACES = {
     "compare_runs": "tables",
     "contrast_interval": "tables",
     "differences_by": "breakdown",
+    "exchange_worth": "exchange",
     "load": "runs",
     "outcome_bounds": "frames",
     "outcomes_by": "breakdown",
@@ -56,6 +58,7 @@ __all__ = [
     "compare_runs",
     "contrast_interval",
     "differences_by",
+    "exchange_worth",
     "load",
     "outcome_bounds",
     "outcomes_by",
