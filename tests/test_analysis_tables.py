@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from velonimo_sim.analysis import (
     compare_runs,
     contrast_interval,
     load,
+    pair_table,
     paired_difference,
 )
 from velonimo_sim.errors import UsageError
@@ -244,6 +246,21 @@ def test_several_runs_are_for_other_functions(tmp_path: Path) -> None:
         bot_table(load([tmp_path / "a", tmp_path / "b"]))
 
 
+@pytest.mark.parametrize("outcome", ["won", "total", "place"])
+def test_a_table_of_pairs_has_the_paired_difference_of_each(outcome: str) -> None:
+    run = played(CALM, 40, luck=0.5)
+    table = pair_table(run, outcome, most_points=45)
+    names = [*combinations(CALM, 2)]
+    assert [*zip(table["first"], table["second"], strict=True)] == names
+    for (first, second), row in zip(names, table[["mean", "low", "high", "groups"]].to_numpy(), strict=True):
+        expected = paired_difference(run, first, second, outcome, most_points=45)
+        assert row.tolist() == pytest.approx([expected.mean, expected.low, expected.high, 40])
+
+
+def test_one_bot_makes_no_pair() -> None:
+    assert pair_table(FOUR_GAMES[FOUR_GAMES["bot"] == "a"]).empty
+
+
 def test_unknown_names_are_told_with_the_nearest() -> None:
     frame = FOUR_GAMES.replace({"a": "greedy", "b": "random"})
     with pytest.raises(UsageError, match="unknown bot 'gredy': there are greedy, random; did you mean 'greedy'"):
@@ -276,9 +293,9 @@ import sys
 import velonimo_sim.analysis as analysis
 print(*sorted({"pandas", "scipy", "numpy"} & set(sys.modules)), "-")
 for name in analysis.__all__:
-    assert getattr(analysis, name).__name__ == name
-    assert getattr(analysis, name).__name__ == name, "once more, when its module is loaded"
-print(*sorted({"pandas", "scipy", "numba", "pyarrow"} & set(sys.modules)), "-")
+    assert getattr(analysis, name).__name__.split(".")[-1] == name
+    assert getattr(analysis, name).__name__.split(".")[-1] == name, "once more, when its module is loaded"
+print(*sorted({"pandas", "scipy", "numba", "pyarrow", "matplotlib"} & set(sys.modules)), "-")
 """
     printed = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
     assert printed.split() == ["-", "-"]

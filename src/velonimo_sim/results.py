@@ -15,9 +15,6 @@ from velonimo_sim.definition import Tournament
 from velonimo_sim.run import Outcome
 from velonimo_sim.schedule import TableKind
 
-BASE, VARIANT = "base", "variant"
-"""The folders of two runs whose rules are compared."""
-
 
 def table_of(headings: Sequence[str]) -> Table:
     """Return an empty table with a line for each bot."""
@@ -125,22 +122,6 @@ def print_result(tournament: Tournament, outcome: Outcome, folder: Path) -> None
             known = f"not known, {difference}, within {100 * verdict['low']:.2f} to {100 * verdict['high']:.2f}"
         print(f"{verdict['first']} > {verdict['second']} after {verdict['deals']:,} deals: {known}")
     print(f"files: {folder}/games-*.parquet, {folder}/cols-*.parquet, {folder}/run.json")
-
-
-def rule_changes(folder: Path) -> list[dict[str, Any]]:
-    """Return how the variant of the rules changes what each bot reaches, on the deals that both runs have."""
-    from velonimo_sim.analysis import compare_runs
-    from velonimo_sim.analysis.frames import frame_of
-
-    base, variant = frame_of(folder / BASE), frame_of(folder / VARIANT)
-    names = {"won": "win_share", "total": "points", "place": "place"}
-    changes: list[dict[str, Any]] = []
-    for outcome, name in names.items():
-        for index, row in enumerate(compare_runs(base, variant, outcome).to_dict("records")):
-            if index == len(changes):
-                changes.append({"bot": row["bot"], "deals": row["groups"]})
-            changes[index] |= {name: row["mean"], f"{name}_low": row["low"], f"{name}_high": row["high"]}
-    return changes
 
 
 def print_changes(changes: Sequence[dict[str, Any]]) -> None:

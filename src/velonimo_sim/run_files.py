@@ -23,6 +23,9 @@ SCHEMA_VERSION = 3
 MAX_SEATS = 127
 """The most players of a game: the rows have a seat in 8 bits."""
 
+BASE, VARIANT = "base", "variant"
+"""The folders of two runs whose rules are compared, within the folder of the comparison."""
+
 MANIFEST = "run.json"
 PROBE = "_probe"
 """Written and deleted again to see whether a folder can be written to."""
@@ -217,14 +220,18 @@ def columns_of(shard: Shard, kind: str, bots: Sequence[str], columns: Sequence[s
     UsageError
         If the file cannot be read.
     CorruptDataError
-        If the shard is damaged.
+        If the shard is damaged, or has rows of a bot that is not among those given.
     """
     table = _read_table(shard.paths[kind], columns=[*columns])
     arrays = {name: table[name].combine_chunks() for name in columns}
     found: dict[str, NDArray[Any]] = {}
     for name, array in arrays.items():
         if name == "bot":
-            numbers = np.array([bots.index(text) for text in array.dictionary.to_pylist()], np.int16)
+            texts = array.dictionary.to_pylist()
+            strangers = [text for text in texts if text not in bots]
+            if strangers:
+                raise CorruptDataError(f"{shard.paths[kind]}: has rows of {strangers[0]!r}, which is no bot of the run")
+            numbers = np.array([bots.index(text) for text in texts], np.int16)
             found[name] = numbers[array.indices.to_numpy()]
         else:
             found[name] = array.to_numpy(zero_copy_only=False)

@@ -15,6 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from velonimo_sim.analysis import change_records
 from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, exit_status_of, integer_in, leave_with, say
 from velonimo_sim.definition import Tournament
 from velonimo_sim.dry_run import plan_of, print_plan
@@ -31,10 +32,10 @@ from velonimo_sim.options import (
     read_variant,
     tournament_from,
 )
-from velonimo_sim.results import BASE, VARIANT, as_json, print_changes, print_result, rule_changes
+from velonimo_sim.results import as_json, print_changes, print_result
 from velonimo_sim.resume import manifest_of
 from velonimo_sim.run import Outcome, play, prepared
-from velonimo_sim.run_files import is_run, is_unbegun
+from velonimo_sim.run_files import BASE, VARIANT, is_run, is_unbegun
 from velonimo_sim.schedule import TableKind
 from velonimo_sim.workers import Workers, available_cores, local_workers
 
@@ -236,7 +237,7 @@ def _play(tournaments: dict[str, Tournament], out: Path, options: argparse.Names
             if outcome.exit_status:
                 break
         if not outcome.exit_status and len(tournaments) > 1:
-            changes = rule_changes(out)
+            changes = change_records(out / BASE, out / VARIANT)
             if options.json:
                 results["changes"] = changes
             else:

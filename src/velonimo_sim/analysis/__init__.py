@@ -3,13 +3,14 @@
 A deal is played by several seatings, and the games of a deal are not independent. They form a group, and the group is
 the unit of all intervals. Knows no engine: everything is computed from game rows, as a run leaves them.
 
-The names below load what they need when they are used.
+The names below load what they need when they are used; ``figures`` is the module of figures.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from velonimo_sim.analysis import figures as figures
     from velonimo_sim.analysis.breakdown import differences_by as differences_by
     from velonimo_sim.analysis.breakdown import outcomes_by as outcomes_by
     from velonimo_sim.analysis.exchange import exchange_worth as exchange_worth
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from velonimo_sim.analysis.tables import PairedDifference as PairedDifference
     from velonimo_sim.analysis.tables import bot_records as bot_records
     from velonimo_sim.analysis.tables import bot_table as bot_table
+    from velonimo_sim.analysis.tables import change_records as change_records
     from velonimo_sim.analysis.tables import compare_runs as compare_runs
     from velonimo_sim.analysis.tables import contrast_interval as contrast_interval
+    from velonimo_sim.analysis.tables import pair_table as pair_table
     from velonimo_sim.analysis.tables import paired_difference as paired_difference
 
 _PLACES = {
@@ -35,6 +38,7 @@ _PLACES = {
     "bot_records": "tables",
     "bot_table": "tables",
     "bounded_interval": "intervals",
+    "change_records": "tables",
     "compare_runs": "tables",
     "contrast_interval": "tables",
     "differences_by": "breakdown",
@@ -42,6 +46,7 @@ _PLACES = {
     "load": "runs",
     "outcome_bounds": "frames",
     "outcomes_by": "breakdown",
+    "pair_table": "tables",
     "paired_difference": "tables",
     "ratings": "plackett_luce",
     "seat_effects": "seats",
@@ -55,13 +60,16 @@ __all__ = [
     "bot_records",
     "bot_table",
     "bounded_interval",
+    "change_records",
     "compare_runs",
     "contrast_interval",
     "differences_by",
     "exchange_worth",
+    "figures",
     "load",
     "outcome_bounds",
     "outcomes_by",
+    "pair_table",
     "paired_difference",
     "ratings",
     "seat_effects",
@@ -71,6 +79,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first used (PEP 562)."""
+    if name == "figures":
+        return import_module(f"{__name__}.figures")
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

@@ -39,7 +39,7 @@ def seat_effects(
     -------
     pandas.DataFrame
         ``seat``, ``effect``, ``low``, ``high`` in units of the outcome, ``mean`` (of the outcome in that seat), and
-        ``groups``, the number of deals.
+        ``groups``, the number of deals; ``attrs["outcome"]``.
 
     Raises
     ------
@@ -59,7 +59,9 @@ def seat_effects(
     intervals = [contrast_interval(moments, contrast, bounds, level) for contrast in contrasts]
     table = pd.DataFrame(intervals, columns=["effect", "low", "high"])
     table.insert(0, "seat", seats)
-    return table.assign(mean=np.bincount(seat, values) / np.bincount(seat), groups=moments.groups)
+    table = table.assign(mean=np.bincount(seat, values) / np.bincount(seat), groups=moments.groups)
+    table.attrs["outcome"] = name
+    return table
 
 
 def _moments_of_effects(rows: Rows, seat: NDArray[np.intp], seats: int, values: NDArray[np.float64]) -> GroupMoments:

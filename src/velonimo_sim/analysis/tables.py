@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from velonimo_sim.analysis.frames import (
     Rows,
     Run,
     checked_outcome,
+    frame_of,
     greatest_total,
     outcome_bounds,
     rows_of,
@@ -181,6 +183,46 @@ def paired_difference(
     return PairedDifference(*contrast_interval(_moments(differences), np.ones(1), bounds, level), len(differences))
 
 
+def pair_table(run: Run, outcome: str = "won", most_points: float | None = None, level: float = 0.95) -> "pd.DataFrame":
+    """Return one row for each pair of bots: by how much the mean of the first exceeds that of the second.
+
+    Parameters
+    ----------
+    run : pandas.DataFrame, Path or str
+        Game rows, or the folder of a run.
+    outcome : str
+        ``won``, ``place`` or ``total``.
+    most_points : float, optional
+        The most points of a game; by default the greatest total of the run.
+    level : float
+        The coverage asked for.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``first``, ``second``, ``mean``, ``low``, ``high``, ``groups``: what ``paired_difference`` says of them; bots in
+        the order of their category, or of their texts. One bot alone makes no pair.
+
+    Raises
+    ------
+    UsageError
+        If an outcome is not known, there are no games, or not all deals are played by the same tables.
+    """
+    import pandas as pd
+
+    rows, name = rows_of(run), checked_outcome(outcome)
+    moments, bounds = _moments(rows.means(name)), _difference_bounds(name, [rows], most_points)
+    each = np.eye(len(rows.bots))
+    records = [
+        {"first": rows.bots[first], "second": rows.bots[second]}
+        | asdict(
+            PairedDifference(*contrast_interval(moments, each[first] - each[second], bounds, level), moments.groups)
+        )
+        for first, second in combinations(range(len(rows.bots)), 2)
+    ]
+    return pd.DataFrame(records, columns=["first", "second", "mean", "low", "high", "groups"])
+
+
 def compare_runs(
     base: Run, variant: Run, outcome: str = "won", most_points: float | None = None, level: float = 0.95
 ) -> "pd.DataFrame":
@@ -227,6 +269,31 @@ def compare_runs(
         change = PairedDifference(*contrast_interval(moments, contrast, bounds, level), len(deals))
         records.append({"bot": bot, "base": old, "variant": new} | asdict(change))
     return pd.DataFrame(records)
+
+
+def change_records(base: Run, variant: Run) -> list[dict[str, Any]]:
+    """Return one record a bot: how a variant changes its win share, points and place, over the deals that runs share.
+
+    Returns
+    -------
+    list of dict
+        ``bot``, ``deals``, and ``win_share``, ``points`` and ``place`` (variant - base), each also with ``_low`` and
+        ``_high``.
+
+    Raises
+    ------
+    UsageError
+        As ``compare_runs`` does.
+    """
+    runs = [frame_of(run) for run in (base, variant)]
+    names: dict[Outcome, str] = {"won": "win_share", "total": "points", "place": "place"}
+    changes: list[dict[str, Any]] = []
+    for outcome, name in names.items():
+        for index, row in enumerate(compare_runs(runs[0], runs[1], outcome).to_dict("records")):
+            if index == len(changes):
+                changes.append({"bot": row["bot"], "deals": row["groups"]})
+            changes[index] |= {name: row["mean"], f"{name}_low": row["low"], f"{name}_high": row["high"]}
+    return changes
 
 
 def _moments(values: NDArray[np.float64]) -> GroupMoments:
