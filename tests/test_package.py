@@ -73,7 +73,10 @@ ORDER = (
     {"velonimo.policies.exact", "velonimo.policies.rollout", "velonimo.policies.ismcts"},
     {"velonimo.policies.champion", "velonimo.policies.cheater"},
     {"velonimo.playout", "velonimo.record"},
-    {"velonimo.narrate", "velonimo.interactive", "velonimo.recreate"},
+    {"velonimo.narrate", "velonimo.recreate"},
+    {"velonimo.frames"},
+    {"velonimo.draw"},
+    {"velonimo.interactive", "velonimo.replay_page"},
     {"game"},
     {"schedule", "workers"},
     {"match"},
@@ -113,7 +116,7 @@ import sys, time
 began = time.perf_counter()
 import velonimo_sim
 seconds = time.perf_counter() - began
-heavy = {"numba", "llvmlite", "numpy", "pandas", "pyarrow", "matplotlib", "rich"}
+heavy = {"numba", "llvmlite", "numpy", "pandas", "pyarrow", "matplotlib", "rich", "jinja2"}
 print(seconds, *sorted(heavy & set(sys.modules)))
 """
 

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from velonimo_sim import bots, check_bot, options, replay
+from velonimo_sim import bots, check_bot, options, replay, report
 from velonimo_sim.tournament import main
 from velonimo_sim.velonimo import interactive
 from velonimo_sim.velonimo.policies import BUILT_IN
@@ -56,7 +56,7 @@ def test_the_test_command_of_the_readme_is_the_one_of_ci() -> None:
     assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("command", [options, bots, check_bot, replay])
+@pytest.mark.parametrize("command", [options, bots, check_bot, replay, report])
 def test_every_option_of_a_command_is_in_the_readme(command: ModuleType) -> None:
     parser = command.parser() if command is options else command._parser()
     words = {word for action in parser._actions for word in action.option_strings if word[:2] == "--"}

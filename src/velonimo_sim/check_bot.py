@@ -18,8 +18,8 @@ import numpy as np
 from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, OneLineParser, integer_in, leave_with, say
 from velonimo_sim.errors import IllegalMoveError, UsageError, in_one_line
 from velonimo_sim.rng import BOT, CHANCE, Stream, below, new_stream
+from velonimo_sim.velonimo.describe import describe_view, tell_view
 from velonimo_sim.velonimo.determinize import determinize
-from velonimo_sim.velonimo.interactive import describe_table
 from velonimo_sim.velonimo.legal import REASONS, Refusal, refusal
 from velonimo_sim.velonimo.policies import Bot, parse_bot
 from velonimo_sim.velonimo.policies.plain import PlainBot, PlainPlayer, read_answer
@@ -128,8 +128,14 @@ class Report:
         ]
         for finding in self.findings:
             lines += ["", f"{finding.flaw} in {finding.positions:,} positions; the first: {finding.cause}"]
-            lines += [describe_table(finding.state), to_json(finding.state)]
+            lines += [_table_of(finding.state), to_json(finding.state)]
         return "\n".join(lines)
+
+
+def _table_of(state: State) -> str:
+    """Return the table as the seat to act sees it."""
+    view = state["view"]
+    return tell_view(describe_view(view, RuleSet.from_record(view["rules"]).to_dict()))
 
 
 def _yes_unless(flaws: set[Flaw]) -> str:

@@ -37,20 +37,26 @@ def read_lines(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each game of a file with its line number; games with Legends are yielded unchecked.
+    """Yield each game of a file with its line number; games with Legends are yielded unchecked, as plain dicts.
+
+    The others print as a story and draw themselves in a notebook, see ``velonimo.draw``.
 
     Raises
     ------
     CorruptDataError
         If the file cannot be read, or a line is no record; the message names file and line.
     """
+    from velonimo_sim.velonimo.draw import DrawnRecord
+
     for number, record in read_lines(path):
-        if not (isinstance(record, dict) and record.get("legends") is True):
-            try:
-                check_format(record)
-            except CorruptDataError as error:
-                raise CorruptDataError(f"{path}:{number}: {error}") from None
-        yield number, record
+        if isinstance(record, dict) and record.get("legends") is True:
+            yield number, record
+            continue
+        try:
+            check_format(record)
+        except CorruptDataError as error:
+            raise CorruptDataError(f"{path}:{number}: {error}") from None
+        yield number, DrawnRecord(record)
 
 
 def write_records(path: Path, records: Iterable[dict[str, Any]]) -> None:

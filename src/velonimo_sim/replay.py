@@ -2,11 +2,13 @@
 
 ``replay FILE…`` does so for files of game records: JSON Lines, one game a line, plain or compressed with gzip.
 ``replay --run DIR --game N`` plays a game of a run once more, checks it against its rows and leaves its record.
+With ``--html OUT`` either leaves a page that steps through one game in a browser.
 """
 
 import argparse
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -72,24 +74,93 @@ def show_game(paths: Sequence[Path], game_id: str, preset: str | None) -> int:
     from velonimo_sim.velonimo.record import RecordFaultError
     from velonimo_sim.velonimo.record_format import rules_of
 
+    place, record = _game_of_id(paths, game_id)
+    try:
+        for line in narrate(record, rules_of(record, preset)):
+            print(line)
+    except RecordFaultError as fault:
+        print(f"{place} {record['id']} {fault}")
+        return EXIT_FAULT
+    return 0
+
+
+def write_page(paths: Sequence[Path], game_id: str | None, preset: str | None, html: Path) -> int:
+    """Write the page of one game, by its id or else the first; return the exit status."""
+    from velonimo_sim.velonimo.record import RecordFaultError
+
+    _refuse_existing("--html", html)
+    place, record = _first_game(paths) if game_id is None else _game_of_id(paths, game_id)
+    try:
+        _write_page_of(record, preset, html)
+    except RecordFaultError as fault:
+        print(f"{place} {record['id']} {fault}")
+        return EXIT_FAULT
+    return 0
+
+
+def _game_of_id(paths: Sequence[Path], game_id: str) -> tuple[str, Row]:
+    """Return the first game of that id, and its place: file and line."""
     for path in paths:
         for number, record in read_records(path):
-            if record.get("id") != game_id:
-                continue
-            if record["legends"]:
-                raise UsageError(f"--show {game_id}: is a game with Legends, which is not played here")
-            try:
-                for line in narrate(record, rules_of(record, preset)):
-                    print(line)
-            except RecordFaultError as fault:
-                print(f"{path}:{number} {record['id']} {fault}")
-                return EXIT_FAULT
-            return 0
+            if record.get("id") == game_id:
+                _refuse_legends(f"--show {game_id}", record)
+                return f"{path}:{number}", record
     raise UsageError(f"--show {game_id}: no such game in {', '.join(map(str, paths))}")
 
 
-def recreate_game(folder: Path, game: int, out: Path | None) -> int:
-    """Play a game of a run once more, check it against its rows, print or write its record; return the exit status."""
+def _first_game(paths: Sequence[Path]) -> tuple[str, Row]:
+    """Return the first game and its place; if there are others, say so."""
+    games = ((f"{path}:{number}", record) for path in paths for number, record in read_records(path))
+    first = next(games, None)
+    if first is None:
+        raise CorruptDataError(f"{paths[0]}:1: holds no record")
+    place, record = first
+    _refuse_legends(place, record)
+    others = sum(1 for _ in games)
+    if others:
+        say(COMMAND, f"the first of {1 + others} games is shown, {record['id']}; --show ID names another")
+    return place, record
+
+
+def _refuse_legends(name: str, record: Row) -> None:
+    if record["legends"]:
+        raise UsageError(f"{name}: is a game with Legends, which is not played here")
+
+
+def _refuse_existing(option: str, path: Path) -> None:
+    try:
+        if path.exists():
+            raise UsageError(f"{option} {path}: exists; name another file")
+    except OSError as error:
+        raise UsageError(f"{option} {path}: cannot be written ({error.strerror})") from None
+
+
+def _write_page_of(record: Row, preset: str | None, html: Path) -> None:
+    """Write the page of a game; a file of that name is whole at any moment."""
+    from velonimo_sim.velonimo.record_format import rules_of
+    from velonimo_sim.velonimo.replay_page import replay_page
+
+    page = replay_page(record, rules_of(record, preset))
+    partial = html.with_name(f"{html.name}.partial")
+    try:
+        partial.write_text(page, encoding="utf-8")
+        partial.replace(html)
+    except OSError as error:
+        with suppress(OSError):
+            partial.unlink()
+        raise UsageError(f"--html {html}: cannot be written ({error.strerror})") from None
+
+
+def recreate_game(folder: Path, game: int, out: Path | None, html: Path | None) -> int:
+    """Play a game of a run once more and check it against its rows; return the exit status.
+
+    Its record is written to ``out``, its page to ``html``; if neither is named, the record is printed.
+    """
+    for option, path in (("--out", out), ("--html", html)):
+        if path is not None:
+            _refuse_existing(option, path)
+    if html is not None and html == out:
+        raise UsageError(f"--html {html}: is --out, too; name another file")
     run = manifest_of(folder)
     tournament = Tournament.of_manifest(run)
     recorded = rows_of_game(folder, tournament.schedule.players, game)
@@ -103,12 +174,12 @@ def recreate_game(folder: Path, game: int, out: Path | None) -> int:
         say(COMMAND, f"game {game}, {fault}")
     if out is not None:
         try:
-            if out.exists():
-                raise UsageError(f"--out {out}: exists; name another file")
             write_records(out, [record])
         except OSError as error:
             raise UsageError(f"--out {out}: cannot be written ({error.strerror})") from None
-    else:
+    if html is not None:
+        _write_page_of(record, None, html)
+    if out is None and html is None:
         print(json.dumps(record))
     if not faults:
         say(COMMAND, f"game {game} is as it was recorded")
@@ -142,6 +213,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--run", metavar="DIR", type=Path, help="play a game of a tournament's folder once more")
     parser.add_argument("--game", metavar="N", help="which one, by its game_id")
     parser.add_argument("--out", metavar="FILE", type=Path, help="write its record there (default: print it)")
+    parser.add_argument("--html", metavar="OUT", type=Path, help="write a page that steps through the game there")
     return parser
 
 
@@ -157,9 +229,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise UsageError("--run DIR --game N: allowed is neither FILE nor --show with them")
         if options.run is not None:
             game = integer_in(0, 2**63 - 1, "--game", options.game)
-            return recreate_game(options.run, game, options.out)
+            return recreate_game(options.run, game, options.out, options.html)
         if not options.files:
             raise UsageError("no FILE is named, and no --run")
+        if options.html is not None:
+            return write_page(options.files, options.show, options.rules, options.html)
         if options.show is not None:
             return show_game(options.files, options.show, options.rules)
         return max(verify_file(path, options.rules) for path in options.files)

@@ -1,4 +1,4 @@
-"""A view in plain Python, for people and for plain bots."""
+"""A view in plain Python, for plain bots, and in some lines of text, for people."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -58,3 +58,36 @@ def describe_view(view: View, rules: Mapping[str, Any]) -> dict[str, Any]:
 
 def _seat_or_none(seat: np.uint8) -> int | None:
     return None if seat == NOBODY else int(seat)
+
+
+def winner_of(view: Mapping[str, Any]) -> int | None:
+    """Return the seat that has won by the totals and, where they tie, by the last col (V19); None before the end."""
+    if view["phase"] != "game_over":
+        return None
+    return max(range(view["players"]), key=lambda seat: (view["totals"][seat], view["points"][seat]))
+
+
+def tell_view(view: Mapping[str, Any]) -> str:
+    """Return a view as ``describe_view`` gives it in some lines of text: the table, whose turn it is, the own hand."""
+    players, reward, n_cols = view["players"], view["reward"], len(view["rules"]["col_values"])
+    lines = [f"Velonimo, {players} players, col {view['col']} of {n_cols} ({view['col_value']} a place)"]
+    lines += [_tell_seat(view, seat) for seat in range(players)]
+    if reward:
+        lines.append(f"reward {reward}, {view['pile_size']} cards in the pile")
+    if view["phase"] == "game_over":
+        lines.append(f"game over: seat {winner_of(view)} has won")
+        return "\n".join(lines)
+    to_beat = f", to beat: {view['beat']} by seat {view['author']}" if view["beat"] else ""
+    lines.append(f"seat {view['turn']} to act: {view['phase'].replace('_', ' ')}{to_beat}")
+    whose = "hand" if view["seat"] == view["turn"] else f"hand of seat {view['seat']}"
+    lines.append(f"{whose}: {' '.join(view['hand']) or 'none'}")
+    return "\n".join(lines)
+
+
+def _tell_seat(view: Mapping[str, Any], seat: int) -> str:
+    marks = ["Jersey spent" if view["jersey_spent"] else "Jersey"] if view["wearer"] == seat else []
+    marks += ["passed"] if view["passed_on"][seat] else []
+    out, size = view["out_order"][seat], view["sizes"][seat]
+    place = f"out {out}." if out else f"{size} card{'s' if size != 1 else ''}"
+    pointer = ">" if seat == view["turn"] else " "
+    return f"{pointer} seat {seat}: {place:>8}, {view['totals'][seat]} points" + "".join(f", {mark}" for mark in marks)

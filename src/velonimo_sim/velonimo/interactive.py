@@ -1,18 +1,16 @@
 """A game to play move by move, in a notebook or from a script."""
 
-from typing import Any
-
 from velonimo_sim.errors import IllegalMoveError, UsageError, is_integer_in
 from velonimo_sim.rng import CHANCE, new_stream
-from velonimo_sim.velonimo.cards import card_texts
 from velonimo_sim.velonimo.describe import describe_view
+from velonimo_sim.velonimo.draw import DrawnRecord, DrawnView
 from velonimo_sim.velonimo.legal import all_legal_moves
 from velonimo_sim.velonimo.moves import move_text, parse_move
 from velonimo_sim.velonimo.record import Recorder, describe_result
 from velonimo_sim.velonimo.rules import RuleSet, checked_rules
 from velonimo_sim.velonimo.state import State, clone, new_state, view_of
 from velonimo_sim.velonimo.step import apply, deal
-from velonimo_sim.velonimo.view import NOBODY, Phase, View
+from velonimo_sim.velonimo.view import NOBODY, Phase
 
 
 def new_game(players: int = 4, seed: int = 0, rules: RuleSet | str | None = None, starter: int = 0) -> "Game":
@@ -124,47 +122,33 @@ class Game:
         if self.state["view"]["phase"] == Phase.COL_OVER:
             self._deal()
 
-    def view(self, seat: int) -> dict[str, Any]:
+    def view(self, seat: int) -> DrawnView:
         """Return what a seat may see (V22, V28), cards by name; ``view_of(game.state, seat)`` is the record for bots.
+
+        The dict draws itself in a notebook and prints as a table; ``dict(view)`` prints its fields.
 
         Raises
         ------
         UsageError
             If there is no such seat.
         """
-        return describe_view(view_of(self.state, seat), self.rules.to_dict())
+        return DrawnView(describe_view(view_of(self.state, seat), self.rules.to_dict()))
 
-    def record(self) -> dict[str, Any]:
-        """Return the game so far as a record; ``game_records.write_records`` makes a file of finished ones."""
-        return self._recorder.record(self.state)
+    def record(self) -> DrawnRecord:
+        """Return the game so far as a record; ``game_records.write_records`` makes a file of finished ones.
+
+        The dict draws itself in a notebook and prints as a story.
+        """
+        return DrawnRecord(self._recorder.record(self.state))
+
+    def _seen(self) -> DrawnView:
+        """Return the table as the seat to act sees it."""
+        return DrawnView(describe_view(self.state["view"], self.rules.to_dict()))
 
     def __repr__(self) -> str:
         """Show the table as the seat to act sees it."""
-        return describe_table(self.state)
+        return repr(self._seen())
 
-
-def describe_table(state: State) -> str:
-    """Return the table as the seat to act sees it, in some lines of text."""
-    view = state["view"]
-    players, phase = int(view["players"]), Phase(int(view["phase"]))
-    worth = int(view["rules"]["col_values"][view["col"] - 1])
-    lines = [f"Velonimo, {players} players, col {view['col']} of {view['rules']['n_cols']} ({worth} a place)"]
-    lines += [_seat_line(view, seat) for seat in range(players)]
-    if view["reward"]:
-        lines.append(f"reward {card_texts(view['reward'])[0]}, {view['pile_size']} cards in the pile")
-    if phase is Phase.GAME_OVER:
-        lines.append(f"game over: seat {describe_result(state)['winner']} has won")
-    else:
-        to_beat = f", to beat: {view['beat']} by seat {view['author']}" if view["beat"] else ""
-        lines.append(f"seat {view['turn']} to act: {phase.name.lower().replace('_', ' ')}{to_beat}")
-        lines.append(f"hand: {' '.join(card_texts(view['hand'])) or 'none'}")
-    return "\n".join(lines)
-
-
-def _seat_line(view: View, seat: int) -> str:
-    marks = ["Jersey spent" if view["jersey_spent"] else "Jersey"] if view["wearer"] == seat else []
-    marks += ["passed"] if view["passed_on"][seat] else []
-    out, size = int(view["out_order"][seat]), int(view["sizes"][seat])
-    place = f"out {out}." if out else f"{size} card{'s' if size != 1 else ''}"
-    pointer = ">" if seat == view["turn"] else " "
-    return f"{pointer} seat {seat}: {place:>8}, {view['totals'][seat]} points" + "".join(f", {mark}" for mark in marks)
+    def _repr_html_(self) -> str:
+        """Draw the table as the seat to act sees it, for a notebook."""
+        return self._seen()._repr_html_()

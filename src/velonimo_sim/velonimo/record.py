@@ -65,6 +65,10 @@ class RecordFaultError(Exception):
         super().__init__(f"{place}: {message}")
 
 
+class UnfinishedRecordError(RecordFaultError):
+    """A record that ends before its game does, all facts so far being true."""
+
+
 def _seat_or_none(seat: int) -> int | None:
     return None if seat == NOBODY else int(seat)
 
@@ -309,10 +313,10 @@ def replay(record: Record, rules: RuleSet) -> Iterator[tuple[State, Record, Stat
             _check_event(f"{place} event {position}", state, event)
             yield before, event, state
         if state["view"]["turn"] != NOBODY:
-            raise RecordFaultError(place, f"expected further events: seat {state['view']['turn']} is to act")
+            raise UnfinishedRecordError(place, f"expected further events: seat {state['view']['turn']} is to act")
         _compare(place, describe_end(state), _without_leader_flag(one_round))
     if state["view"]["phase"] != Phase.GAME_OVER:
-        raise RecordFaultError(f"round {len(record['rounds'])}", "expected a further round: the game is not over")
+        raise UnfinishedRecordError(f"round {len(record['rounds'])}", "expected a further round: the game is not over")
     _compare("result", describe_result(state) | {"cols": len(rules.col_values), "coaches": None}, record)
 
 
