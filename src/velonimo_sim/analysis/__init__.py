@@ -13,8 +13,16 @@ if TYPE_CHECKING:
     from velonimo_sim.analysis import figures as figures
     from velonimo_sim.analysis.breakdown import differences_by as differences_by
     from velonimo_sim.analysis.breakdown import outcomes_by as outcomes_by
+    from velonimo_sim.analysis.cards import card_values as card_values
+    from velonimo_sim.analysis.cards import company_values as company_values
     from velonimo_sim.analysis.exchange import exchange_worth as exchange_worth
     from velonimo_sim.analysis.frames import outcome_bounds as outcome_bounds
+    from velonimo_sim.analysis.hand_model import HandModel as HandModel
+    from velonimo_sim.analysis.hand_model import calibration as calibration
+    from velonimo_sim.analysis.hand_model import fit_hand_model as fit_hand_model
+    from velonimo_sim.analysis.hand_model import hand_value as hand_value
+    from velonimo_sim.analysis.hands import HAND_FEATURES as HAND_FEATURES
+    from velonimo_sim.analysis.hands import hand_feature as hand_feature
     from velonimo_sim.analysis.intervals import bounded_interval as bounded_interval
     from velonimo_sim.analysis.intervals import wilson_interval as wilson_interval
     from velonimo_sim.analysis.moments import GroupMoments as GroupMoments
@@ -34,15 +42,23 @@ if TYPE_CHECKING:
 _PLACES = {
     "ConfidenceSequence": "sequential",
     "GroupMoments": "moments",
+    "HAND_FEATURES": "hands",
+    "HandModel": "hand_model",
     "PairedDifference": "tables",
     "bot_records": "tables",
     "bot_table": "tables",
     "bounded_interval": "intervals",
+    "calibration": "hand_model",
+    "card_values": "cards",
     "change_records": "tables",
+    "company_values": "cards",
     "compare_runs": "tables",
     "contrast_interval": "tables",
     "differences_by": "breakdown",
     "exchange_worth": "exchange",
+    "fit_hand_model": "hand_model",
+    "hand_feature": "hands",
+    "hand_value": "hand_model",
     "load": "runs",
     "outcome_bounds": "frames",
     "outcomes_by": "breakdown",
@@ -54,18 +70,26 @@ _PLACES = {
 }
 
 __all__ = [
+    "HAND_FEATURES",
     "ConfidenceSequence",
     "GroupMoments",
+    "HandModel",
     "PairedDifference",
     "bot_records",
     "bot_table",
     "bounded_interval",
+    "calibration",
+    "card_values",
     "change_records",
+    "company_values",
     "compare_runs",
     "contrast_interval",
     "differences_by",
     "exchange_worth",
     "figures",
+    "fit_hand_model",
+    "hand_feature",
+    "hand_value",
     "load",
     "outcome_bounds",
     "outcomes_by",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from velonimo_sim.analysis.hands import HAND_FEATURES, hand_feature
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -29,6 +31,18 @@ def _leads_after(cols: "pd.DataFrame") -> NDArray[np.bool_]:
     return np.asarray(np.where(has_next, cols["wears_jersey"].to_numpy()[later], cols["won"].to_numpy()), np.bool_)
 
 
+def _feature_of_hand(name: str) -> Derived:
+    """Return a feature of the hand dealt as a column."""
+
+    def values(cols: "pd.DataFrame") -> NDArray[Any]:
+        feature = hand_feature(name, cols["hand"].to_numpy())
+        return feature if feature.dtype == np.bool_ else feature.astype(np.int8)
+
+    return Derived(HAND_FEATURES[name], ("hand",), values)
+
+
+_IN_THE_FILES = ("tortoises", "hares")
+
 DERIVED = {
     "beaten": Derived(
         "opponents still racing when the seat went out: the points of the col over its value (V14)",
@@ -45,7 +59,7 @@ DERIVED = {
         ("game_id", "col", "players", "wears_jersey", "won"),
         _leads_after,
     ),
-}
+} | {name: _feature_of_hand(name) for name in HAND_FEATURES if name not in _IN_THE_FILES}
 """Every derived column by its name; each feature of a hand (``HAND_FEATURES``) is one, too."""
 
 

@@ -30,7 +30,7 @@ def wilson_interval(wins: float, games: float, level: float = 0.95) -> tuple[flo
     """
     if games == 0:
         return 0.0, 1.0
-    return _score_interval(wins / games, games, _quantile(level, math.inf))
+    return _score_interval(wins / games, games, student_quantile(level, math.inf))
 
 
 def bounded_interval(
@@ -83,7 +83,7 @@ def bounded_interval(
         games = worth * (groups - 1) + 1
         if worth > 1 + 1e-9:  # else every group is a game won or lost
             freedom = (groups - 1) / (1 - 1 / worth)
-    low, high = _score_interval(share, games, _quantile(level, freedom))
+    low, high = _score_interval(share, games, student_quantile(level, freedom))
     return min(mean, least + span * low), max(mean, least + span * high)
 
 
@@ -95,7 +95,7 @@ def _score_interval(share: float, games: float, quantile: float) -> tuple[float,
     return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
 
 
-def _quantile(level: float, freedom: float) -> float:
+def student_quantile(level: float, freedom: float) -> float:
     """Return the two-sided quantile of Student's distribution."""
     if not 0 < level < 1:
         raise UsageError(f"level {level}: must be between 0 and 1, such as 0.95")

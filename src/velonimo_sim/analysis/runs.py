@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from velonimo_sim.analysis.columns import DERIVED, derive, needed_for
+from velonimo_sim.analysis.hands import HAND_FEATURES
 from velonimo_sim.errors import UsageError, unknown_name
 from velonimo_sim.run_files import Shard, column_names, columns_of, finished_shards, read_manifest
 
@@ -177,7 +178,8 @@ class LoadedRows:
         """The names of the columns that can be asked for, without those that are derived from hands."""
         own = self._stored[self._kind]
         joined = [name for name in self._stored["games"] if name not in own]
-        derived = [name for name in DERIVED if set(needed_for([name])) <= {*own, *joined, *_OF_THE_RUN, "col_value"}]
+        known = {*own, *joined, *_OF_THE_RUN, "col_value"}
+        derived = [name for name in DERIVED if name not in HAND_FEATURES and set(needed_for([name])) <= known]
         return [*_OF_THE_RUN, *own, *joined, *(["col_value", *derived] if self._kind == "cols" else derived)]
 
     def __len__(self) -> int:
@@ -223,7 +225,7 @@ class LoadedRows:
         """
         names = list(dict.fromkeys(["group", *columns]))
         for name in names:
-            if not set(needed_for([name])) <= {*self.columns, "hand"}:
+            if not {*needed_for([name])} <= {*self.columns}:
                 raise unknown_name(f"column of {self._kind}", name, self.columns)
         seeds = list(dict.fromkeys(run.seed_key for run in self._runs.runs))
         for number, seed in enumerate(seeds):
