@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.append(str(Path(__file__).parent.parent))
 from experiment import Experiment
 
-from velonimo_sim.analysis import differences_by, exchange_worth, load, outcomes_by, ratings, variance_shares
+from velonimo_sim.analysis import differences_by, exchange_worth, load, outcomes_by, variance_shares
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +70,7 @@ def tables(out: Path) -> "dict[str, pd.DataFrame]":
         "last-dromedary": differences_by(loaded("duel", "duel-exempt"), "run", ["dromedaries"], "beaten"),
         "swap": differences_by(loaded("duel-no-swap", "duel"), "run", ["tortoises"], "beaten"),
         "better-bot": outcomes_by(loaded(*better), ["run", "bot"], "won"),
-        "strength": pd.concat([ratings(out / name).assign(run=name) for name in better], ignore_index=True),
+        "places": outcomes_by(loaded(*better), ["run", "bot"], "place"),
         "luck": pd.concat(
             [variance_shares(out / name).assign(run=name) for name in ("duel-advised", "four-mixed")], ignore_index=True
         ),
