@@ -298,6 +298,17 @@ def test_an_experiment_that_was_stopped_goes_on(tmp_path: Path, capsys: pytest.C
     assert "hold-hares: 12 games, 12 of them played now" in said
 
 
+def test_an_experiment_that_is_interrupted_says_that_it_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sizes, "run_tournament", interrupted)
+    assert small_experiment(tmp_path).main([]) == 130
+    assert capsys.readouterr().err.endswith(": stopped; the same command goes on\n")
+
+
 def test_an_experiment_leaves_tables_figures_and_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     experiment = small_experiment(tmp_path)
     assert experiment.main([]) == 0
