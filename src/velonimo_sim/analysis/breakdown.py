@@ -6,7 +6,7 @@ much more than?".
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,8 +21,6 @@ from velonimo_sim.errors import UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
-_BOUNDS = {"won": (0.0, 1.0)}
-"""Outcomes of which the least and the greatest value are known; for others they are the least and the greatest seen."""
 _MOST_KEYS = 2_000
 """The most combinations of values: their moments are matrices."""
 _MOST_GAMES = 1 << 40
@@ -46,7 +44,8 @@ def outcomes_by(
         Columns, such as ``bot``, ``seat``, ``players``, ``run``, ``col``, ``started``, ``tortoises``, or a feature of
         the hand (``HAND_FEATURES``); none for the mean of all.
     outcome : str
-        A column of numbers, such as ``won``, ``place``, ``total``; of a col ``points`` or ``beaten``.
+        A column of numbers, such as ``won``, ``place``, ``total``; of a col ``points`` or ``beaten``. Intervals stay
+        within the least and the greatest value seen, also where ``where`` does not hold; of a flag within 0 and 1.
     where : mapping, optional
         Columns and the values that they have to have: ``{"col": 1}``.
     level : float
@@ -62,7 +61,8 @@ def outcomes_by(
     Raises
     ------
     UsageError
-        If a column is missing or no numbers are in it, or no row is left.
+        If a column is missing or no numbers are in it, a condition is not one value, no row is left, or there are
+        more than 2,000 combinations of values.
     """
     return moments_by(source, by, outcome, where).table(level)
 
@@ -98,28 +98,23 @@ def differences_by(
     Raises
     ------
     UsageError
-        As ``outcomes_by``; and if no row has the baseline.
+        As ``outcomes_by``; and if no row has the baseline, or ``across`` is in ``by``.
     """
-    import pandas as pd
-
-    moments = moments_by(source, [across, *by], outcome, where)
-    keys = moments.keys
-    chosen = keys[across].iloc[0] if baseline is None else baseline
-    if not (keys[across] == chosen).any():
-        raise UsageError(f"baseline {chosen!r}: {across} is {', '.join(map(repr, keys[across].unique().tolist()))}")
-    records = []
-    for index, key in keys.iterrows():
-        same = (keys[list(by)] == key[list(by)]).all(axis=1) & (keys[across] == chosen)
-        if key[across] == chosen or not same.any():
-            continue
-        weights = np.zeros(len(keys))
-        weights[index], weights[np.argmax(same)] = 1, -1
-        mean, low, high = moments.contrast(weights, level)
-        records.append({**key, "mean": mean, "low": low, "high": high} | moments.counts(index))
-    columns = [*by, across, "mean", "low", "high", "rows", "games", "deals"]
-    table = pd.DataFrame(records, columns=columns).sort_values([*by, across], ignore_index=True)
-    table.attrs = moments.attrs | {"baseline": chosen, "across": across}
-    return table.astype({name: keys[name].dtype for name in [*by, across]})
+    if across in by:
+        raise UsageError(f"across {across!r}: by names it, too; allowed is another column")
+    moments = moments_by(source, [*by, across], outcome, where)
+    values = moments.keys[across]
+    chosen = values.sort_values().iloc[0] if baseline is None else baseline
+    is_baseline = (values == chosen).to_numpy()
+    if not is_baseline.any():
+        raise UsageError(f"baseline {chosen!r}: {across} is {', '.join(map(repr, values.unique().tolist()))}")
+    others = list(moments.keys[list(by)].itertuples(index=False, name=None)) if by else [()] * len(values)
+    baselines = {other: key for key, other in enumerate(others) if is_baseline[key]}
+    compared = [key for key, other in enumerate(others) if not is_baseline[key] and other in baselines]
+    units = np.eye(len(values))
+    table = moments.table_of(compared, [units[key] - units[baselines[others[key]]] for key in compared], level)
+    table.attrs |= {"baseline": chosen, "across": across}
+    return table
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +134,7 @@ class MomentsBy:
     rows_rows, rows_sums, sums_sums : numpy.ndarray
         Shape (keys, keys): sums over the deals of the products of two keys' rows and sums.
     bounds : (float, float)
-        The least and the greatest value of the outcome.
+        The least and the greatest value that the outcome can have.
     attrs : mapping
         ``outcome``, and the numbers of ``games`` and ``deals`` in all.
     """
@@ -204,6 +199,8 @@ class MomentsBy:
         """Return the interval of the mean of one key."""
         deals = int(self.deals[key])
         variance = max(float(self.covariance[key, key]), 0.0) * deals / max(deals - 1, 1)
+        if self.bounds[0] == self.bounds[1]:
+            return self.bounds
         return bounded_interval(float(self.means[key]), variance, deals, self.bounds, level)
 
     def counts(self, key: int) -> dict[str, int]:
@@ -212,13 +209,16 @@ class MomentsBy:
 
     def table(self, level: float = 0.95) -> "pd.DataFrame":
         """Return the keys with their means, intervals and numbers of rows, games and deals."""
+        return self.table_of(range(len(self.keys)), np.eye(len(self.keys)), level)
+
+    def table_of(self, keys: Sequence[int], weights: Iterable[NDArray[np.float64]], level: float) -> "pd.DataFrame":
+        """Return some keys, with one contrast each and their numbers of rows, games and deals."""
         import pandas as pd
 
-        intervals = [self.contrast(weights, level) for weights in np.eye(len(self.keys))]
-        numbers = [self.counts(key) for key in range(len(self.keys))]
-        table = pd.concat(
-            [self.keys, pd.DataFrame(intervals, columns=["mean", "low", "high"]), pd.DataFrame(numbers)], axis=1
-        )
+        contrasts = np.array([self.contrast(of_key, level) for of_key in weights]).reshape(-1, 3)
+        counts = pd.DataFrame(map(self.counts, keys), columns=["rows", "games", "deals"], dtype=np.int64)
+        means = pd.DataFrame(contrasts, columns=["mean", "low", "high"])
+        table = pd.concat([self.keys.iloc[keys].reset_index(drop=True), means, counts], axis=1)
         table.attrs = dict(self.attrs)
         return table
 
@@ -232,14 +232,18 @@ def moments_by(source: Source, by: Sequence[str], outcome: str, where: Mapping[s
         As ``outcomes_by``.
     """
     conditions = dict(where or {})
-    gathered = _Gathered(by)
+    for column, value in conditions.items():
+        if not np.isscalar(value):
+            raise UsageError(f"where {column} = {value!r}: allowed is one value")
+    gathered = _Gathered(by, outcome)
     for batch in batches(source, [*by, outcome, *conditions, "run", "game_id"]):
+        gathered.widen_bounds(batch)
         chosen = np.ones(len(batch), bool)
         for column, value in conditions.items():
             chosen &= (batch[column] == value).to_numpy()
         if chosen.any():
-            gathered.add(batch[chosen], outcome)
-    moments = gathered.moments(outcome)
+            gathered.add(batch[chosen])
+    moments = gathered.moments()
     if moments is None:
         told = " and ".join(f"{column} = {value!r}" for column, value in conditions.items())
         raise UsageError(f"where {told}: no row is so")
@@ -254,8 +258,9 @@ def _length(distances: NDArray[np.float64], correlation: NDArray[np.float64]) ->
 class _Gathered:
     """The sums of ``MomentsBy``, added up batch by batch, with keys in the order in which they appear."""
 
-    def __init__(self, by: Sequence[str]) -> None:
-        self._by = list(by)
+    def __init__(self, by: Sequence[str], outcome: str) -> None:
+        self._by = list(dict.fromkeys(by))
+        self._outcome = outcome
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._keys: list[pd.DataFrame] = []
         self._by_key = np.zeros((4, 0))  # rows, sums, games, deals
@@ -263,20 +268,27 @@ class _Gathered:
         self._least, self._greatest = np.inf, -np.inf
         self._games = self._deals = 0
 
-    def add(self, batch: "pd.DataFrame", outcome: str) -> None:
+    def widen_bounds(self, batch: "pd.DataFrame") -> None:
+        """Take the least and the greatest value of rows into account, whether or not they are added: a flag has two."""
+        values = _as_numbers(batch[self._outcome])
+        seen = (0.0, 1.0) if batch[self._outcome].dtype == bool else (float(values.min()), float(values.max()))
+        self._least, self._greatest = min(self._least, seen[0]), max(self._greatest, seen[1])
+
+    def add(self, batch: "pd.DataFrame") -> None:
         """Add rows, all of the deals that they are of."""
-        values = _as_numbers(batch[outcome], outcome)
+        from scipy.sparse import csr_array  # a deal has few of all keys
+
+        values = _as_numbers(batch[self._outcome])
         key = self._number_keys(batch)
         deals, deal = np.unique(batch["group"].to_numpy(), return_inverse=True)
         runs = batch["run"].astype("category").cat.codes.to_numpy(np.int64)
         game_of_row = np.unique(runs * _MOST_GAMES + batch["game_id"].to_numpy(), return_inverse=True)[1]
         keys = len(self._numbers)
-        rows = np.bincount(deal * keys + key, minlength=len(deals) * keys).reshape(-1, keys).astype(np.float64)
-        sums = np.bincount(deal * keys + key, values, len(deals) * keys).reshape(-1, keys)
+        rows, sums = (csr_array((each, (deal, key)), (len(deals), keys)) for each in (np.ones(len(batch)), values))
         games = np.bincount(np.unique(game_of_row * keys + key) % keys, minlength=keys)
-        self._by_key += np.array([rows.sum(axis=0), sums.sum(axis=0), games, (rows > 0).sum(axis=0)])
-        self._by_pair += np.array([rows.T @ rows, rows.T @ sums, sums.T @ sums])
-        self._least, self._greatest = min(self._least, values.min()), max(self._greatest, values.max())
+        deals_of_key = np.bincount(rows.nonzero()[1], minlength=keys)
+        self._by_key += np.array([rows.sum(axis=0), sums.sum(axis=0), games, deals_of_key])
+        self._by_pair += np.array([(rows.T @ rows).toarray(), (rows.T @ sums).toarray(), (sums.T @ sums).toarray()])
         self._games, self._deals = self._games + int(game_of_row.max()) + 1, self._deals + len(deals)
 
     def _number_keys(self, batch: "pd.DataFrame") -> NDArray[np.intp]:
@@ -284,8 +296,8 @@ class _Gathered:
         import pandas as pd
 
         if self._by:
-            appearing = batch[self._by].drop_duplicates()
-            local = batch.groupby(self._by, sort=False, observed=True).ngroup().to_numpy()
+            local = batch.groupby(self._by, sort=False, observed=True, dropna=False).ngroup().to_numpy()
+            appearing = batch[self._by].iloc[np.unique(local, return_index=True)[1]]
         else:
             appearing, local = pd.DataFrame(index=[0]), np.zeros(len(batch), np.intp)
         keys = list(appearing.itertuples(index=False, name=None))
@@ -299,7 +311,7 @@ class _Gathered:
         self._by_pair = np.pad(self._by_pair, ((0, 0), (0, new), (0, new)))
         return np.asarray(np.array([self._numbers[key] for key in keys])[local], np.intp)
 
-    def moments(self, outcome: str) -> MomentsBy | None:
+    def moments(self) -> MomentsBy | None:
         """Return the sums with their keys in ascending order; None if there are no rows."""
         import pandas as pd
 
@@ -318,13 +330,15 @@ class _Gathered:
             rows_rows,
             rows_sums,
             sums_sums,
-            _BOUNDS.get(outcome, (float(self._least), float(self._greatest))),
-            {"outcome": outcome, "games": self._games, "deals": self._deals},
+            (self._least, self._greatest),
+            {"outcome": self._outcome, "games": self._games, "deals": self._deals},
         )
 
 
-def _as_numbers(column: "pd.Series[Any]", outcome: str) -> NDArray[np.float64]:
+def _as_numbers(column: "pd.Series[Any]") -> NDArray[np.float64]:
     """Return an outcome as numbers."""
     if column.dtype.kind not in "biuf":
-        raise UsageError(f"outcome {outcome!r}: allowed is a column of numbers, and it holds {column.dtype}")
+        raise UsageError(f"outcome {column.name!r}: allowed is a column of numbers, and it holds {column.dtype}")
+    if column.isna().any():
+        raise UsageError(f"outcome {column.name!r}: allowed is a number in every row, and some have none")
     return np.asarray(column, np.float64)

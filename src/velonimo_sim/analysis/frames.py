@@ -33,15 +33,16 @@ def frame_of(run: Run) -> "pd.DataFrame":
     UsageError
         If a column is missing, there are no games, or several runs.
     """
-    if isinstance(run, str | Path):
-        run = load(run)
-    if isinstance(run, LoadedRuns):
-        if len(run.runs) > 1:
-            raise UsageError(f"{len(run.runs)} runs at once: allowed is one; outcomes_by takes several")
-        frame = run.games.frame(_COLUMNS)
-        frame.attrs["most_points"] = run.most_points
-    else:
+    import pandas as pd
+
+    if isinstance(run, pd.DataFrame):
         frame = run
+    else:
+        loaded = run if isinstance(run, LoadedRuns) else load(run)
+        if len(loaded.runs) > 1:
+            raise UsageError(f"{len(loaded.runs)} runs at once: allowed is one; outcomes_by takes several")
+        frame = loaded.games.frame(_COLUMNS)
+        frame.attrs["most_points"] = loaded.most_points
     for column in _COLUMNS:
         if column not in frame.columns:
             raise UsageError(f"column {column!r} is missing: game rows have {', '.join(_COLUMNS)}")

@@ -205,7 +205,7 @@ class LoadedRows:
         """
         import pandas as pd
 
-        names = [*self._stored[self._kind]] if columns is None else [*columns]
+        names = list(dict.fromkeys(self._stored[self._kind] if columns is None else columns))
         parts: dict[str, list[Any]] = {name: [] for name in names}
         for batch in self.batches(names):
             for name in names:
@@ -320,15 +320,24 @@ def batches(source: Source, columns: Sequence[str]) -> Iterator["pd.DataFrame"]:
 
 def _checked(frame: "pd.DataFrame", columns: Sequence[str]) -> "pd.DataFrame":
     """Return columns of rows that a caller has at hand."""
-    if "group" not in frame.columns and "deal_id" in frame.columns:
+    if len(frame) == 0:
+        raise UsageError("there are no rows: the run has no finished games")
+    if "group" not in frame.columns:
+        _check_has(frame, "deal_id")
         frame = frame.assign(group=frame["deal_id"])
     if "run" not in frame.columns:
         frame = frame.assign(run="run")
     names = list(dict.fromkeys(["group", *columns]))
     for name in names:
-        missing = [other for other in needed_for([name]) if other not in frame.columns]
-        if name not in frame.columns and missing:
-            raise UsageError(f"column {name!r}: the rows lack {', '.join(missing)}")
-    if len(frame) == 0:
-        raise UsageError("there are no rows: the run has no finished games")
+        _check_has(frame, name)
     return derive(frame, names)[names]
+
+
+def _check_has(frame: "pd.DataFrame", name: str) -> None:
+    """Raise if rows neither have a column nor what it is derived from."""
+    missing = [other for other in needed_for([name]) if other not in frame.columns]
+    if name in frame.columns or not missing:
+        return
+    if name in missing:
+        raise unknown_name("column", name, frame.columns)
+    raise UsageError(f"column {name!r}: follows from {', '.join(needed_for([name]))}; the rows lack {missing[0]!r}")
