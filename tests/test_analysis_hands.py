@@ -2,16 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from runs import play
-from velonimo_sim.analysis import HAND_FEATURES, hand_feature, load
+from velonimo_sim.analysis import HAND_FEATURES, hand_feature
 from velonimo_sim.analysis.hands import DECK_TEXTS, Words, card_matrix
-from velonimo_sim.analysis.runs import batches
 from velonimo_sim.errors import UsageError
 from velonimo_sim.velonimo.cards import parse_cards
 
@@ -83,24 +79,3 @@ def test_no_hands_have_no_features() -> None:
 def test_an_unknown_feature_is_told_with_the_nearest() -> None:
     with pytest.raises(UsageError, match=r"unknown feature of a hand 'tortoise': .*; did you mean 'tortoises'\?$"):
         hand_feature("tortoise", words([["R7"]]))
-
-
-def test_features_are_columns_of_rows_that_have_hands() -> None:
-    hands = random_hands(50, 3)
-    rows = pd.DataFrame({"group": range(50), "game_id": range(50), "hand": words(hands), "points": range(50)})
-    (frame,) = batches(rows, ["dromedaries", "R7", "best_hare", "points"])
-    assert frame["dromedaries"].tolist() == [TWINS["dromedaries"](hand) for hand in hands]
-    assert frame["R7"].tolist() == ["R7" in hand for hand in hands]
-    assert frame["best_hare"].tolist() == [TWINS["best_hare"](hand) for hand in hands]
-    assert frame.dtypes[["dromedaries", "R7", "best_hare"]].tolist() == [np.int8, np.bool_, np.int8]
-    with pytest.raises(UsageError, match=r"column 'loners': .*the rows lack '?hand"):
-        next(batches(rows.drop(columns="hand"), ["loners"]))
-
-
-def test_features_can_be_asked_of_the_cols_of_a_run_and_not_of_its_games(tmp_path: Path) -> None:
-    assert play("--bots", "random", "random", "--games", "4", "--out", str(tmp_path / "run")).status == 0
-    run = load(tmp_path / "run")
-    assert run.cols["R7"].tolist() == hand_feature("R7", run.cols["hand"].to_numpy()).tolist()
-    assert not {*run.cols.columns} & {"R7", "loners"}, "too many to be listed"
-    with pytest.raises(UsageError, match="column of games"):
-        run.games["R7"]

@@ -15,7 +15,7 @@ import pytest
 
 from runs import GAME_KEYS, THREE, frame, manifest, play
 from velonimo_sim import match, records, run_files
-from velonimo_sim.analysis import bot_table, load, outcomes_by
+from velonimo_sim.analysis import bot_table, hand_feature, load, outcomes_by
 from velonimo_sim.analysis.runs import LoadedRows, LoadedRuns, batches
 from velonimo_sim.errors import CorruptDataError, UsageError
 from velonimo_sim.game import GAMES
@@ -504,3 +504,16 @@ def test_the_most_points_are_those_of_the_rules(played: Path) -> None:
 def test_a_table_of_bots_of_several_runs_is_refused(played: Path) -> None:
     with pytest.raises(UsageError, match="2 runs at once: allowed is one; outcomes_by takes several"):
         bot_table(load([played / "base", played / "permuted"]))
+
+
+# Features of hands.
+
+
+def test_a_feature_of_the_hand_is_a_column_of_cols(played: Path) -> None:
+    run = load(played / "base")
+    hands = run.cols["hand"].to_numpy()
+    for name in ("R7", "H25", "largest_colour", "loners"):
+        assert run.cols[name].tolist() == hand_feature(name, hands).tolist()
+    assert outcomes_by(run, ["H25"], "beaten")["rows"].sum() == len(hands)
+    with pytest.raises(UsageError, match="unknown column of games 'R7': there are run, players"):
+        run.games["R7"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,9 @@ from velonimo_sim.analysis.hands import HAND_FEATURES, hand_feature
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_STORED = ("tortoises", "hares")
+"""Features of hands that the files have."""
 
 
 @dataclass(frozen=True)
@@ -31,19 +35,16 @@ def _leads_after(cols: "pd.DataFrame") -> NDArray[np.bool_]:
     return np.asarray(np.where(has_next, cols["wears_jersey"].to_numpy()[later], cols["won"].to_numpy()), np.bool_)
 
 
-def _feature_of_hand(name: str) -> Derived:
-    """Return a feature of the hand dealt as a column."""
+def _feature(name: str, cols: "pd.DataFrame") -> NDArray[Any]:
+    """Return a feature of each hand."""
+    return hand_feature(name, cols["hand"].to_numpy())
 
-    def values(cols: "pd.DataFrame") -> NDArray[Any]:
-        feature = hand_feature(name, cols["hand"].to_numpy())
-        return feature if feature.dtype == np.bool_ else feature.astype(np.int8)
-
-    return Derived(HAND_FEATURES[name], ("hand",), values)
-
-
-_IN_THE_FILES = ("tortoises", "hares")
 
 DERIVED = {
+    name: Derived(meaning, ("hand",), partial(_feature, name))
+    for name, meaning in HAND_FEATURES.items()
+    if name not in _STORED
+} | {
     "beaten": Derived(
         "opponents still racing when the seat went out: the points of the col over its value (V14)",
         ("points", "col_value"),
@@ -59,8 +60,8 @@ DERIVED = {
         ("game_id", "col", "players", "wears_jersey", "won"),
         _leads_after,
     ),
-} | {name: _feature_of_hand(name) for name in HAND_FEATURES if name not in _IN_THE_FILES}
-"""Every derived column by its name; each feature of a hand (``HAND_FEATURES``) is one, too."""
+}
+"""Every derived column by its name, the features of the hand dealt among them."""
 
 
 def needed_for(names: Iterable[str]) -> list[str]:

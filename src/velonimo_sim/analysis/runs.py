@@ -175,7 +175,7 @@ class LoadedRows:
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns that can be asked for, without those that are derived from hands."""
+        """The names of the columns that can be asked for, without the features of hands (``HAND_FEATURES``)."""
         own = self._stored[self._kind]
         joined = [name for name in self._stored["games"] if name not in own]
         known = {*own, *joined, *_OF_THE_RUN, "col_value"}
@@ -226,7 +226,8 @@ class LoadedRows:
         names = list(dict.fromkeys(["group", *columns]))
         for name in names:
             if not {*needed_for([name])} <= {*self.columns}:
-                raise unknown_name(f"column of {self._kind}", name, self.columns)
+                features = ["features of hands such as R7"] if "hand" in self.columns else []
+                raise unknown_name(f"column of {self._kind}", name, [*self.columns, *features])
         seeds = list(dict.fromkeys(run.seed_key for run in self._runs.runs))
         for number, seed in enumerate(seeds):
             streams = [
