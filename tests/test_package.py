@@ -44,7 +44,7 @@ ORDER = (
     {"analysis.runs"},
     {"analysis.frames", "analysis.breakdown", "analysis.cards"},
     {"analysis.exchange", "analysis.hand_model"},
-    {"analysis.tables", "analysis.plackett_luce"},
+    {"analysis.tables", "analysis.plackett_luce", "analysis.tortoise", "analysis.jersey"},
     {"analysis.seats", "analysis.figures"},
     {"_jit"},
     {"_clock"},

@@ -10,10 +10,21 @@ from typing import TYPE_CHECKING, Any
 sys.path.append(str(Path(__file__).parent.parent))
 from experiment import Experiment
 
-from velonimo_sim.analysis import load, outcomes_by
+from velonimo_sim.analysis import (
+    figures,
+    jersey_uses,
+    lead_kept,
+    leader_gains,
+    load,
+    outcomes_by_role,
+    wearer_gains,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+
+BONUS = "bonus of the Jersey (added to the value of a play)"
 
 
 def runs(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -30,12 +41,32 @@ def runs(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def tables(out: Path) -> "dict[str, pd.DataFrame]":
-    """Return what the wearer gains and how often the lead is kept, by players and bonus."""
+    """Return what wearer and leader gain, how often the lead is kept, who does how well, and what it is spent on."""
     loaded = load(sorted(path for path in out.iterdir() if path.is_dir()))
-    return {"wearer": outcomes_by(loaded, ["run", "wears_jersey"], "beaten")}
+    return {
+        "wearer": wearer_gains(loaded),
+        "leader": leader_gains(loaded),
+        "lead-kept": lead_kept(loaded),
+        "roles": outcomes_by_role(loaded),
+        "uses": jersey_uses(loaded),
+    }
 
 
-EXPERIMENT = Experiment(Path(__file__).parent, runs, tables, {})
+def draw_wearer(tables: "dict[str, pd.DataFrame]", ax: "Axes") -> None:
+    """Draw what the wearer gains in col 2, where nothing but the bonus differs."""
+    gains = tables["wearer"]
+    figures.by_group(gains[gains["col"] == 2], ax, "jersey_bonus", "players", label=BONUS)
+    ax.set_ylabel("opponents beaten by the wearer in col 2,\nmore than with bonus 0")
+
+
+def draw_leader(tables: "dict[str, pd.DataFrame]", ax: "Axes") -> None:
+    """Draw how much more often the leader after col 1 wins the game."""
+    gains = tables["leader"]
+    figures.by_group(gains[gains["col"] == 1], ax, "jersey_bonus", "players", label=BONUS)
+    ax.set_ylabel("games won by the leader after col 1,\nmore than with bonus 0 (points of percent)")
+
+
+EXPERIMENT = Experiment(Path(__file__).parent, runs, tables, {"wearer": draw_wearer, "leader": draw_leader})
 
 if __name__ == "__main__":
     sys.exit(EXPERIMENT.main())

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from velonimo_sim.analysis.hands import hand_feature as hand_feature
     from velonimo_sim.analysis.intervals import bounded_interval as bounded_interval
     from velonimo_sim.analysis.intervals import wilson_interval as wilson_interval
+    from velonimo_sim.analysis.jersey import jersey_uses as jersey_uses
+    from velonimo_sim.analysis.jersey import lead_kept as lead_kept
+    from velonimo_sim.analysis.jersey import leader_gains as leader_gains
+    from velonimo_sim.analysis.jersey import outcomes_by_role as outcomes_by_role
+    from velonimo_sim.analysis.jersey import wearer_gains as wearer_gains
     from velonimo_sim.analysis.moments import GroupMoments as GroupMoments
     from velonimo_sim.analysis.plackett_luce import ratings as ratings
     from velonimo_sim.analysis.runs import load as load
@@ -38,6 +43,8 @@ if TYPE_CHECKING:
     from velonimo_sim.analysis.tables import contrast_interval as contrast_interval
     from velonimo_sim.analysis.tables import pair_table as pair_table
     from velonimo_sim.analysis.tables import paired_difference as paired_difference
+    from velonimo_sim.analysis.tortoise import swap_balance as swap_balance
+    from velonimo_sim.analysis.tortoise import tortoise_worth as tortoise_worth
 
 _PLACES = {
     "ConfidenceSequence": "sequential",
@@ -59,13 +66,20 @@ _PLACES = {
     "fit_hand_model": "hand_model",
     "hand_feature": "hands",
     "hand_value": "hand_model",
+    "jersey_uses": "jersey",
+    "lead_kept": "jersey",
+    "leader_gains": "jersey",
     "load": "runs",
     "outcome_bounds": "frames",
     "outcomes_by": "breakdown",
+    "outcomes_by_role": "jersey",
     "pair_table": "tables",
     "paired_difference": "tables",
     "ratings": "plackett_luce",
     "seat_effects": "seats",
+    "swap_balance": "tortoise",
+    "tortoise_worth": "tortoise",
+    "wearer_gains": "jersey",
     "wilson_interval": "intervals",
 }
 
@@ -90,13 +104,20 @@ __all__ = [
     "fit_hand_model",
     "hand_feature",
     "hand_value",
+    "jersey_uses",
+    "lead_kept",
+    "leader_gains",
     "load",
     "outcome_bounds",
     "outcomes_by",
+    "outcomes_by_role",
     "pair_table",
     "paired_difference",
     "ratings",
     "seat_effects",
+    "swap_balance",
+    "tortoise_worth",
+    "wearer_gains",
     "wilson_interval",
 ]
 

@@ -222,6 +222,39 @@ class MomentsBy:
         table.attrs = dict(self.attrs)
         return table
 
+    def shares(self, within: Sequence[str], level: float = 0.95) -> "pd.DataFrame":
+        """Return the share of each key among the rows that have the same values of some columns.
+
+        A share is a ratio as a mean is, and so is its variance.
+
+        Parameters
+        ----------
+        within : sequence of str
+            Columns of the keys; none for the share of all rows.
+        level : float
+            The coverage asked for.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The keys; ``share``, ``low``, ``high``; ``rows``, ``games`` and ``deals`` of the key. Shares of the same
+            values add up to 1.
+        """
+        import pandas as pd
+
+        records = []
+        for key in range(len(self.keys)):
+            total = (self.keys[[*within]] == self.keys.loc[key, [*within]]).all(axis=1).to_numpy().astype(np.float64)
+            share = self.rows[key] / (total @ self.rows)
+            residual = (np.eye(len(total))[key] - share * total) / (total @ self.rows)
+            variance = max(float(residual @ self.rows_rows @ residual), 0.0)
+            deals = int((total * self.deals).max())  # there may be more in all, which makes next to no difference
+            low, high = bounded_interval(share, variance * deals / max(deals - 1, 1), deals, (0.0, 1.0), level)
+            records.append({"share": share, "low": low, "high": high} | self.counts(key))
+        table = pd.concat([self.keys, pd.DataFrame(records)], axis=1)
+        table.attrs = dict(self.attrs)
+        return table
+
 
 def moments_by(source: Source, by: Sequence[str], outcome: str, where: Mapping[str, Any] | None = None) -> MomentsBy:
     """Return the sums that means by some columns and their contrasts are computed from; see ``outcomes_by``.
@@ -248,6 +281,32 @@ def moments_by(source: Source, by: Sequence[str], outcome: str, where: Mapping[s
         told = " and ".join(f"{column} = {value!r}" for column, value in conditions.items())
         raise UsageError(f"where {told}: no row is so")
     return moments
+
+
+def moments_of(parts: Iterable["pd.DataFrame"], by: Sequence[str], outcome: str) -> MomentsBy | None:
+    """Return the sums of ``MomentsBy`` over rows that come a part at a time; None if there are none.
+
+    A row may come several times, with another key each time: groups may overlap, and their means are correlated as they
+    are.
+
+    Parameters
+    ----------
+    parts : iterable of pandas.DataFrame
+        With the columns named, ``group``, ``run`` and ``game_id``; all rows of a group come in one part.
+    by, outcome
+        As for ``outcomes_by``.
+
+    Raises
+    ------
+    UsageError
+        If no numbers are in the outcome, or there are too many combinations of values.
+    """
+    gathered = _Gathered(by, outcome)
+    for part in parts:
+        if len(part):
+            gathered.widen_bounds(part)
+            gathered.add(part)
+    return gathered.moments()
 
 
 def _length(distances: NDArray[np.float64], correlation: NDArray[np.float64]) -> float:

@@ -2,7 +2,7 @@
 
 ``load("my-run")`` reads nothing but what the files say of themselves. ``.games`` has one row per game and seat,
 ``.cols`` one per game, col and seat; both are asked for columns like a frame, ``run.cols[["tortoises", "points"]]``,
-and give them in the smallest types that hold them.
+and give them in the smallest types that hold them. The rule options of the run are columns, too: ``jersey_bonus``.
 
 Runs from the same seed are dealt the same cards. Rows that share a deal are not independent, in whichever run they are,
 and have the same number in the column ``group``.
@@ -129,6 +129,14 @@ class LoadedRuns:
         """What the runs are called."""
         return tuple(run.label for run in self.runs)
 
+    @cached_property
+    def rules(self) -> "pd.DataFrame":
+        """The rule options, one row a run: numbers where all runs have numbers, else texts as the command has them."""
+        import pandas as pd
+
+        columns = pd.DataFrame([run.manifest["rules"] for run in self.runs], dtype=object).items()
+        return pd.DataFrame({str(name): _rule_column(values.tolist()) for name, values in columns})
+
     @property
     def most_points(self) -> int | None:
         """The most points that a game can give; None if the manifests do not say it."""
@@ -178,9 +186,10 @@ class LoadedRows:
         """The names of the columns that can be asked for, without the features of hands (``HAND_FEATURES``)."""
         own = self._stored[self._kind]
         joined = [name for name in self._stored["games"] if name not in own]
-        known = {*own, *joined, *_OF_THE_RUN, "col_value"}
+        of_the_run = [*_OF_THE_RUN, *self._runs.rules.columns]
+        known = {*own, *joined, *of_the_run, "col_value"}
         derived = [name for name in DERIVED if name not in HAND_FEATURES and set(needed_for([name])) <= known]
-        return [*_OF_THE_RUN, *own, *joined, *(["col_value", *derived] if self._kind == "cols" else derived)]
+        return [*of_the_run, *own, *joined, *(["col_value", *derived] if self._kind == "cols" else derived)]
 
     def __len__(self) -> int:
         """Return how many rows there are."""
@@ -243,8 +252,10 @@ class LoadedRows:
 
         bots = sorted({bot for each in self._runs.runs for bot in each.manifest["bots"]})
         categories = {"bot": pd.CategoricalDtype(bots), "run": pd.CategoricalDtype(self._runs.labels)}
+        needed = needed_for([*names, "deal_id"])
+        rules = self._runs.rules.filter(needed)
         for shard in run.shards:
-            stored = self._columns_of_shard(run, shard, needed_for([*names, "deal_id"]), bots)
+            stored = self._columns_of_shard(run, shard, needed, bots)
             frame = pd.DataFrame(
                 {
                     name: pd.Categorical.from_codes(values, dtype=categories[name]) if name in categories else values
@@ -253,6 +264,8 @@ class LoadedRows:
                 copy=False,
             )
             frame["group"] = frame["deal_id"] + first_group
+            number_of_run = np.full(len(frame), self._runs.labels.index(run.label))
+            frame = frame.assign(**{name: values.array.take(number_of_run) for name, values in rules.items()})
             yield derive(frame, names)[list(names)]
 
     def _columns_of_shard(
@@ -272,6 +285,16 @@ class LoadedRows:
         found["players"] = np.full(rows, run.players, np.int8)
         found["run"] = np.full(rows, self._runs.labels.index(run.label), np.int16)
         return found
+
+
+def _rule_column(values: Sequence[Any]) -> Any:
+    """Return what a rule option is in each run, as numbers or as texts such as ``none``, ``B1,B5``, ``mandatory``."""
+    import pandas as pd
+
+    if all(isinstance(value, int) for value in values):
+        return np.array(values, np.int32)
+    lists = [value if isinstance(value, list) else ["none" if value is None else value] for value in values]
+    return pd.Categorical([",".join(map(str, value)) for value in lists])
 
 
 def _in_step(streams: Sequence[Iterator["pd.DataFrame"]]) -> Iterator["pd.DataFrame"]:
