@@ -6,17 +6,18 @@ and which tables and figures they give:
     python experiments/NNN-topic/run.py --size small     # a minute: what the notebook reads
     python experiments/NNN-topic/run.py --size full      # up to an hour on 2 cores: what NOTES.md tells
 
-Runs go to ``out/SIZE/NAME`` beside ``run.py`` and are gone on with by the same command. Tables are printed; those of
-the full size, and the figures, are also kept in ``results/``.
+Runs go to ``out/SIZE/NAME`` beside ``run.py`` and are gone on with by the same command; the record of a game may lie
+beside them. Tables are printed; those of the full size, and the figures, are also kept in ``results/``.
 """
 
 import argparse
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from velonimo_sim import replay
 from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, OneLineParser, integer_in, say
 from velonimo_sim.errors import BotError, CorruptDataError, UsageError, WorkerError
 from velonimo_sim.tournament import run_tournament
@@ -44,12 +45,15 @@ class Experiment:
         Returns from the folder that holds the runs the tables by name.
     figures : mapping of str to callable
         By name what draws a figure: it is handed the tables and an ``Axes``.
+    records : mapping of str to int
+        By the name of a run the game whose record is left beside it, as ``NAME-game-N.jsonl``.
     """
 
     folder: Path
     runs: Callable[[dict[str, Any]], dict[str, dict[str, Any]]]
     tables: Callable[[Path], "dict[str, pd.DataFrame]"]
     figures: Mapping[str, "Callable[[dict[str, pd.DataFrame], Axes], Any]"]
+    records: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -70,6 +74,11 @@ class Experiment:
                 options["seed"] = seed
             outcome = run_tournament(out / name, resume=True, workers=workers, quiet=False, **options)
             say(self.name, f"{name}: {outcome.standings.games:,} games, {outcome.games_played:,} of them played now")
+        for name, game in self.records.items():
+            record = out / f"{name}-game-{game}.jsonl"
+            record.unlink(missing_ok=True)  # it may be of another seed
+            if replay.main(["--run", str(out / name), "--game", str(game), "--out", str(record)]):
+                raise CorruptDataError(f"{out / name}: game {game} is not what it was")
         return out
 
     def keep(self, tables: "dict[str, pd.DataFrame]") -> None:

@@ -43,7 +43,7 @@ ORDER = (
     {"analysis.columns"},
     {"analysis.runs"},
     {"analysis.frames", "analysis.breakdown", "analysis.cards"},
-    {"analysis.hand_model"},
+    {"analysis.exchange", "analysis.hand_model"},
     {"analysis.tables", "analysis.plackett_luce", "analysis.tortoise", "analysis.jersey"},
     {"analysis.seats", "analysis.luck", "analysis.switches", "analysis.figures"},
     {"_jit"},

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from velonimo_sim.analysis.breakdown import outcomes_by as outcomes_by
     from velonimo_sim.analysis.cards import card_values as card_values
     from velonimo_sim.analysis.cards import company_values as company_values
+    from velonimo_sim.analysis.exchange import exchange_worth as exchange_worth
     from velonimo_sim.analysis.frames import outcome_bounds as outcome_bounds
     from velonimo_sim.analysis.hand_model import HandModel as HandModel
     from velonimo_sim.analysis.hand_model import calibration as calibration
@@ -65,6 +66,7 @@ _PLACES = {
     "compare_runs": "tables",
     "contrast_interval": "tables",
     "differences_by": "breakdown",
+    "exchange_worth": "exchange",
     "fit_hand_model": "hand_model",
     "games_needed": "luck",
     "hand_feature": "hands",
@@ -105,6 +107,7 @@ __all__ = [
     "compare_runs",
     "contrast_interval",
     "differences_by",
+    "exchange_worth",
     "figures",
     "fit_hand_model",
     "games_needed",
