@@ -6,8 +6,9 @@ and which tables and figures they give:
     python experiments/NNN-topic/run.py --size small     # a minute: what the notebook reads
     python experiments/NNN-topic/run.py --size full      # up to an hour on 2 cores: what NOTES.md tells
 
-Runs go to ``out/SIZE/NAME`` beside ``run.py`` and are gone on with by the same command; the record of a game may lie
-beside them. Tables are printed; those of the full size, and the figures, are also kept in ``results/``.
+Runs go to ``out/SIZE/NAME`` beside ``run.py`` and are gone on with by the same command, or played anew with
+``--overwrite``, as after a change of the sources; the record of a game may lie beside them. Tables are printed; those
+of the full size, and the figures, are also kept in ``results/``.
 """
 
 import argparse
@@ -64,15 +65,17 @@ class Experiment:
         """Return what ``config.toml`` says: the ``seed``, the ``scale`` of each size, and what the runs need."""
         return tomllib.loads((self.folder / "config.toml").read_text(encoding="utf-8"))
 
-    def play(self, size: str, seed: int | None, workers: int) -> Path:
-        """Play what is missing of the runs; return the folder that holds them."""
+    def play(self, size: str, seed: int | None, workers: int, overwrite: bool = False) -> Path:
+        """Play what is missing of the runs, or all anew; return the folder that holds them."""
         config, out = self.config(), self.folder / "out" / size
         out.mkdir(parents=True, exist_ok=True)
         for name, options in self.runs(config).items():
             options = {"seed": config["seed"], **options, "games": options["games"] * config["scale"][size]}
             if seed is not None:
                 options["seed"] = seed
-            outcome = run_tournament(out / name, resume=True, workers=workers, quiet=False, **options)
+            outcome = run_tournament(
+                out / name, resume=not overwrite, overwrite=overwrite, workers=workers, quiet=False, **options
+            )
             say(self.name, f"{name}: {outcome.standings.games:,} games, {outcome.games_played:,} of them played now")
         for name, game in self.records.items():
             record = out / f"{name}-game-{game}.jsonl"
@@ -98,7 +101,7 @@ class Experiment:
         """Run the command; return its exit status."""
         try:
             options = self._read(arguments)
-            tables = self.tables(self.play(options.size, options.seed, options.workers))
+            tables = self.tables(self.play(options.size, options.seed, options.workers, options.overwrite))
             for name, table in tables.items():
                 print(f"{name}\n{table.to_string(index=False)}\n")
             if options.size == "full":
@@ -119,6 +122,7 @@ class Experiment:
         parser.add_argument("--size", choices=SIZES, default="small", help="how many games are played")
         parser.add_argument("--seed", metavar="N", help="root of all chance (default: that of config.toml)")
         parser.add_argument("--workers", metavar="N", default=available_cores(), help="threads (default: one a core)")
+        parser.add_argument("--overwrite", action="store_true", help="play all runs anew instead of going on with them")
         options = parser.parse_args(arguments)
         options.workers = integer_in(1, 256, "--workers", options.workers)
         if options.seed is not None:

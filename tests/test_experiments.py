@@ -362,6 +362,14 @@ def test_an_experiment_that_was_stopped_goes_on(tmp_path: Path, capsys: pytest.C
     assert "hold-hares: 12 games, 12 of them played now" in said
 
 
+def test_an_experiment_is_played_anew_if_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    experiment = small_experiment(tmp_path)
+    assert experiment.main([]) == 0
+    assert experiment.main(["--seed", "6", "--overwrite"]) == 0
+    assert "greedy: 12 games, 12 of them played now" in capsys.readouterr().err
+    assert analysis.load(tmp_path / "out" / "small" / "greedy").runs[0].manifest["seed"] == 6
+
+
 def test_an_experiment_that_is_interrupted_says_that_it_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
