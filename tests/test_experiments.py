@@ -1,5 +1,6 @@
 """The experiments measure what they say: ladders that go on, rising shares, speeds."""
 
+import dataclasses
 import importlib.util
 import re
 import shutil
@@ -12,6 +13,7 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from velonimo_sim import analysis
@@ -229,6 +231,68 @@ def test_each_piece_of_advice_is_tried_alone_and_left_out() -> None:
 def test_the_tables_of_advised_are_printed(what: list[str], lines: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert advised.main(what) == 0
     assert len(capsys.readouterr().out.splitlines()) == lines
+
+
+# Runs whose tables are kept: the same experiments, with fewer games and quicker bots.
+
+SEATS = """
+seed = 3
+bot = "greedy"
+players = [2, 3]
+
+[tables]
+strategies = ["greedy", "hold-hares", "advised", "random"]
+champion = ["greedy", "hold-hares", "advised", "random"]
+alike = ["advised", "advised:hares=off", "advised:jersey=off", "advised:late=off"]
+neighbour = ["greedy", "advised", "advised", "advised"]
+
+[games]
+seats = 30
+strategies = 20
+champion = 20
+alike = 40
+neighbour = 20
+
+[scale]
+small = 1
+"""
+ADVICE = """
+seed = 3
+bot = "advised"
+switches = ["late", "dromedary"]
+players = [2, 3]
+games = 30
+
+[scale]
+small = 1
+"""
+
+
+def played(path: str, config: str, folder: Path) -> dict[str, pd.DataFrame]:
+    """Return the tables of an experiment with another configuration, and see that its figures can be drawn."""
+    (folder / "config.toml").write_text(config)
+    experiment = dataclasses.replace(load(path).EXPERIMENT, folder=folder)
+    tables: dict[str, pd.DataFrame] = experiment.tables(experiment.play("small", seed=None, workers=1))
+    experiment.keep(tables)
+    kept = {path.name for path in (folder / "results").iterdir()}
+    assert kept == {f"{name}.csv" for name in tables} | {f"{name}.svg" for name in experiment.figures}
+    return tables
+
+
+def test_seats_starts_and_strategies_are_told(tmp_path: Path) -> None:
+    tables = played("021-seats-and-strategies/run.py", SEATS, tmp_path)
+    assert tables["seats"].groupby("players")["mean"].sum().to_dict() == pytest.approx({2: 1, 3: 1})
+    assert tables["first-col"].groupby("players")["mean"].sum().to_dict() == pytest.approx({2: 1, 3: 3}), "V14"
+    assert tables["neighbour"]["after"].tolist() == [1, 2, 3]
+    assert set(tables["habits"]["habit"]) == {"turns", "passes", "swaps_made", "jersey_spent"}
+    assert tables["luck-alike"]["share"].sum() == pytest.approx(1)
+
+
+def test_each_piece_of_advice_is_told_by_players(tmp_path: Path) -> None:
+    effects = played("025-advice/run.py", ADVICE, tmp_path)["switches"]
+    assert [*effects[["players", "lack"]].itertuples(index=False, name=None)] == [(2, 1), (3, 1), (3, 2)] * 2
+    without_duel = effects[(effects["switch"] == "dromedary") & (effects["players"] > 2)]
+    assert without_duel[["mean", "changed"]].to_numpy().tolist() == [[0, 0]] * 2, "Dromedaries draw in the duel alone"
 
 
 # Speed.

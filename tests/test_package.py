@@ -45,7 +45,7 @@ ORDER = (
     {"analysis.frames", "analysis.breakdown", "analysis.cards"},
     {"analysis.exchange", "analysis.hand_model"},
     {"analysis.tables", "analysis.plackett_luce", "analysis.tortoise", "analysis.jersey"},
-    {"analysis.seats", "analysis.figures"},
+    {"analysis.seats", "analysis.luck", "analysis.switches", "analysis.figures"},
     {"_jit"},
     {"_clock"},
     {"bits"},

@@ -30,11 +30,15 @@ if TYPE_CHECKING:
     from velonimo_sim.analysis.jersey import leader_gains as leader_gains
     from velonimo_sim.analysis.jersey import outcomes_by_role as outcomes_by_role
     from velonimo_sim.analysis.jersey import wearer_gains as wearer_gains
+    from velonimo_sim.analysis.luck import games_needed as games_needed
+    from velonimo_sim.analysis.luck import variance_shares as variance_shares
     from velonimo_sim.analysis.moments import GroupMoments as GroupMoments
     from velonimo_sim.analysis.plackett_luce import ratings as ratings
     from velonimo_sim.analysis.runs import load as load
     from velonimo_sim.analysis.seats import seat_effects as seat_effects
+    from velonimo_sim.analysis.seats import seats_after as seats_after
     from velonimo_sim.analysis.sequential import ConfidenceSequence as ConfidenceSequence
+    from velonimo_sim.analysis.switches import switch_effects as switch_effects
     from velonimo_sim.analysis.tables import PairedDifference as PairedDifference
     from velonimo_sim.analysis.tables import bot_records as bot_records
     from velonimo_sim.analysis.tables import bot_table as bot_table
@@ -64,6 +68,7 @@ _PLACES = {
     "differences_by": "breakdown",
     "exchange_worth": "exchange",
     "fit_hand_model": "hand_model",
+    "games_needed": "luck",
     "hand_feature": "hands",
     "hand_value": "hand_model",
     "jersey_uses": "jersey",
@@ -77,8 +82,11 @@ _PLACES = {
     "paired_difference": "tables",
     "ratings": "plackett_luce",
     "seat_effects": "seats",
+    "seats_after": "seats",
     "swap_balance": "tortoise",
+    "switch_effects": "switches",
     "tortoise_worth": "tortoise",
+    "variance_shares": "luck",
     "wearer_gains": "jersey",
     "wilson_interval": "intervals",
 }
@@ -102,6 +110,7 @@ __all__ = [
     "exchange_worth",
     "figures",
     "fit_hand_model",
+    "games_needed",
     "hand_feature",
     "hand_value",
     "jersey_uses",
@@ -115,8 +124,11 @@ __all__ = [
     "paired_difference",
     "ratings",
     "seat_effects",
+    "seats_after",
     "swap_balance",
+    "switch_effects",
     "tortoise_worth",
+    "variance_shares",
     "wearer_gains",
     "wilson_interval",
 ]
