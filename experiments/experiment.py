@@ -6,17 +6,19 @@ and which tables and figures they give:
     python experiments/NNN-topic/run.py --size small     # a minute: what the notebook reads
     python experiments/NNN-topic/run.py --size full      # up to an hour on 2 cores: what NOTES.md tells
 
-Runs go to ``out/SIZE/NAME`` beside ``run.py`` and are gone on with by the same command. Tables are printed; those of
-the full size, and the figures, are also kept in ``results/``.
+Runs go to ``out/SIZE/NAME`` beside ``run.py`` and are gone on with by the same command, or played anew with
+``--overwrite``, as after a change of the sources; the record of a game may lie beside them. Tables are printed; those
+of the full size, and the figures, are also kept in ``results/``.
 """
 
 import argparse
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from velonimo_sim import replay
 from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, OneLineParser, integer_in, say
 from velonimo_sim.errors import BotError, CorruptDataError, UsageError, WorkerError
 from velonimo_sim.tournament import run_tournament
@@ -44,6 +46,8 @@ class Experiment:
         Returns from the folder that holds the runs the tables by name.
     figures : mapping of str to callable
         By name what draws a figure: it is handed the tables and an ``Axes``.
+    records : mapping of str to int
+        By the name of a run the game whose record is left beside it, as ``NAME-game-N.jsonl``.
     ship : callable, optional
         Writes what the package ships of the full size, from the folder that holds its runs.
     """
@@ -52,6 +56,7 @@ class Experiment:
     runs: Callable[[dict[str, Any]], dict[str, dict[str, Any]]]
     tables: Callable[[Path], "dict[str, pd.DataFrame]"]
     figures: Mapping[str, "Callable[[dict[str, pd.DataFrame], Axes], Any]"]
+    records: Mapping[str, int] = field(default_factory=dict)
     ship: Callable[[Path], None] | None = None
 
     @property
@@ -63,16 +68,23 @@ class Experiment:
         """Return what ``config.toml`` says: the ``seed``, the ``scale`` of each size, and what the runs need."""
         return tomllib.loads((self.folder / "config.toml").read_text(encoding="utf-8"))
 
-    def play(self, size: str, seed: int | None, workers: int) -> Path:
-        """Play what is missing of the runs; return the folder that holds them."""
+    def play(self, size: str, seed: int | None, workers: int, overwrite: bool = False) -> Path:
+        """Play what is missing of the runs, or all anew; return the folder that holds them."""
         config, out = self.config(), self.folder / "out" / size
         out.mkdir(parents=True, exist_ok=True)
         for name, options in self.runs(config).items():
             options = {"seed": config["seed"], **options, "games": options["games"] * config["scale"][size]}
             if seed is not None:
                 options["seed"] = seed
-            outcome = run_tournament(out / name, resume=True, workers=workers, quiet=False, **options)
+            outcome = run_tournament(
+                out / name, resume=not overwrite, overwrite=overwrite, workers=workers, quiet=False, **options
+            )
             say(self.name, f"{name}: {outcome.standings.games:,} games, {outcome.games_played:,} of them played now")
+        for name, game in self.records.items():
+            record = out / f"{name}-game-{game}.jsonl"
+            record.unlink(missing_ok=True)  # it may be of another seed
+            if replay.main(["--run", str(out / name), "--game", str(game), "--out", str(record)]):
+                raise CorruptDataError(f"{out / name}: game {game} is not what it was")
         return out
 
     def keep(self, tables: "dict[str, pd.DataFrame]") -> None:
@@ -92,7 +104,7 @@ class Experiment:
         """Run the command; return its exit status."""
         try:
             options = self._read(arguments)
-            out = self.play(options.size, options.seed, options.workers)
+            out = self.play(options.size, options.seed, options.workers, options.overwrite)
             tables = self.tables(out)
             for name, table in tables.items():
                 print(f"{name}\n{table.to_string(index=False)}\n")
@@ -116,6 +128,7 @@ class Experiment:
         parser.add_argument("--size", choices=SIZES, default="small", help="how many games are played")
         parser.add_argument("--seed", metavar="N", help="root of all chance (default: that of config.toml)")
         parser.add_argument("--workers", metavar="N", default=available_cores(), help="threads (default: one a core)")
+        parser.add_argument("--overwrite", action="store_true", help="play all runs anew instead of going on with them")
         options = parser.parse_args(arguments)
         options.workers = integer_in(1, 256, "--workers", options.workers)
         if options.seed is not None:

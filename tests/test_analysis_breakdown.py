@@ -20,7 +20,7 @@ from velonimo_sim.analysis import (
     outcomes_by,
     wilson_interval,
 )
-from velonimo_sim.analysis.breakdown import MomentsBy, moments_by
+from velonimo_sim.analysis.breakdown import MomentsBy, moments_by, moments_of
 from velonimo_sim.errors import UsageError
 
 OUTCOMES = ["won", "total", "place"]
@@ -449,6 +449,48 @@ def test_a_baseline_alone_gives_a_table_without_rows() -> None:
     table = differences_by(GAMES, "bot", where={"bot": "a"})
     assert len(table) == 0
     assert table.dtypes.equals(differences_by(GAMES, "bot").dtypes)
+
+
+def test_intervals_of_shares_cover_95_percent() -> None:
+    """Games of a deal have the same cards, so that rows as if independent would give intervals that are too short."""
+    tables = in_repeats(lambda frame: moments_by(frame, ["repeat", "card"], "won").shares(["repeat"]))
+    true = pd.Series([0.5, 0.35, 0.15], pd.Index([0, 1, 2], name="card"))
+    assert 0.93 <= covered(tables, true) <= 0.97
+    half = 1.96 * np.sqrt(tables["share"] * (1 - tables["share"]) / (9 * DEALS))
+    assert covered(tables.assign(low=tables["share"] - half, high=tables["share"] + half), true) < 0.85
+
+
+def test_shares_are_those_of_the_rows() -> None:
+    frame = played(200, seed=3)
+    table = moments_by(frame, ["seat", "card"], "won").shares(["seat"])
+    assert table["share"].tolist() == pytest.approx(
+        frame.groupby("seat")["card"].value_counts(normalize=True).sort_index().tolist()
+    )
+    assert table.groupby("seat")["share"].sum().tolist() == pytest.approx([1, 1, 1])
+    assert moments_by(frame, ["card"], "won").shares([])["share"].sum() == pytest.approx(1)
+
+
+def test_a_share_of_all_rows_is_certain() -> None:
+    table = moments_by(played(50, seed=3).assign(card=1), ["card"], "won").shares([])
+    assert (table["share"] == 1).all()
+    assert (table["high"] == 1).all()
+
+
+def test_groups_may_overlap() -> None:
+    """Rows that count as all, and again by seat: the difference of a seat from all has its own interval."""
+    frame = played(2_000, seed=4).assign(group=lambda rows: rows["deal_id"], run="run")
+    parts = [pd.concat([frame.assign(of="all"), frame.assign(of=frame["seat"].astype(str))], ignore_index=True)]
+    moments = moments_of(parts, ["of"], "total")
+    assert moments is not None
+    assert moments.keys["of"].tolist() == ["0", "1", "2", "all"]
+    assert moments.rows.tolist() == [6_000, 6_000, 6_000, 18_000]
+    from_all = moments.contrast(np.array([1.0, 0, 0, -1]))
+    of_seats = moments.contrast(np.array([2, -1, -1, 0]) / 3)
+    assert from_all == pytest.approx(of_seats, rel=1e-2)
+
+
+def test_no_rows_have_no_moments() -> None:
+    assert moments_of([], ["seat"], "won") is None
 
 
 def test_a_contrast_of_one_key_is_its_mean() -> None:

@@ -190,7 +190,7 @@ def test_the_difference_of_two_cards_is_that_of_their_values_with_an_interval_of
     pairs, deals = [("B1", "B4"), ("B4", "H50")], 1_500
     frame = dealt(deals, CARD_VALUES, seed=4)
     values, table = card_values(frame).set_index("card"), card_differences(frame, pairs)
-    assert table[["first", "second"]].to_numpy().tolist() == [["B1", "B4"], ["B4", "H50"]]
+    assert table[["card", "instead"]].to_numpy().tolist() == [["B1", "B4"], ["B4", "H50"]]
     # A value is a difference to the mean of the 54 others, which is further off than that of all 55.
     assert table["mean"].tolist() == pytest.approx(
         [54 / 55 * (values["value"][a] - values["value"][b]) for a, b in pairs]

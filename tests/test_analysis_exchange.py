@@ -1,105 +1,68 @@
-"""What a card is worth instead of another: two ways that estimate one thing, on made-up cols of which it is known."""
+"""The worth of a card beside another: a planted one is found, a planted zero is none, and bad input is one line."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 
 from velonimo_sim.analysis import exchange_worth
 from velonimo_sim.errors import UsageError
-from velonimo_sim.velonimo.cards import DECK_POSITIONS, position_of
 
-PLAYERS, HAND = 4, 11
-DECK = np.uint64(1) << DECK_POSITIONS.astype(np.uint64)
-WORTH = np.linspace(-0.5, 0.6, 55)
-"""What each card of the unshuffled deck adds to the outcome."""
-PLACE = {text: [*DECK_POSITIONS].index(position_of(text)) for text in ("H50", "H25", "R7", "B2", "Y2")}
+DEALS = 300
+REPEATS = 500
 
 
-def cols(
-    deals: int,
-    rng: np.random.Generator,
-    exchanges: tuple[str, ...] = ("H50,R7", "B2,Y2"),
-    worth: NDArray[np.float64] = WORTH,
-) -> pd.DataFrame:
-    """Return cols of the same deals as dealt and with each exchange; seats and runs share the luck of the deal."""
-    dealt = rng.permuted(np.tile(np.arange(55), (deals, 1)), axis=1)[:, : PLAYERS * HAND].reshape(deals, PLAYERS, HAND)
-    luck = rng.normal(0, 0.5, (deals, 1)) + rng.normal(0, 1, (deals, PLAYERS))
-    frames = []
-    for cards in ("none", *exchanges):
-        order = np.arange(55)
-        if cards != "none":
-            places = [PLACE[card] for card in cards.split(",")]
-            order[places] = places[::-1]
-        held = order[dealt]
-        columns = {
-            "players": PLAYERS,
-            "run": cards,
-            "exchanged_cards": cards,
-            "group": np.repeat(np.arange(deals), PLAYERS),
-            "game_id": np.repeat(np.arange(deals), PLAYERS),
-            "hand": DECK[held].sum(axis=2, dtype=np.uint64).ravel(),
-            "beaten": (worth[held].sum(axis=2) + luck + rng.normal(0, 0.3, luck.shape)).ravel(),
-        }
-        frames.append(pd.DataFrame(columns))
-    return pd.concat(frames, ignore_index=True).sort_values("group", kind="stable", ignore_index=True)
+def rows_of_two_runs(seed: int, worth: float) -> pd.DataFrame:
+    """Return col rows of two runs of the same deals, where B2 is worth so much more than B3.
+
+    The cards of a deal help or hurt both hands in both runs, and no bot plays the two runs alike.
+    """
+    rng = np.random.default_rng(seed)
+    holder, other = rng.integers(0, 3, (2, DEALS, 1))  # the seats that hold B2 and B3 as dealt; 2 = nobody does
+    seats, deal_effect = np.arange(2), rng.normal(0, 1, (DEALS, 2))
+    runs = []
+    for run, (has_b2, has_b3) in {"1 as dealt": (holder, other), "2 exchanged": (other, holder)}.items():
+        b2, b3 = has_b2 == seats, has_b3 == seats
+        outcome = deal_effect + worth * b2 + rng.normal(0, 0.5, (DEALS, 2))
+        frame = pd.DataFrame({"group": np.repeat(np.arange(DEALS), 2), "seat": np.tile(seats, DEALS)})
+        runs.append(frame.assign(game_id=frame["group"], run=run, B2=b2.ravel(), B3=b3.ravel(), x=outcome.ravel()))
+    return pd.concat(runs, ignore_index=True)
 
 
-def test_both_ways_cover_the_planted_worth_95_times_in_100_and_the_same_deals_leave_less_chance() -> None:
-    rng, repeats = np.random.default_rng(1), 500
-    worth = WORTH.copy()
-    worth[PLACE["B2"]] = worth[PLACE["Y2"]]  # a planted zero
-    truth = {"H50": worth[PLACE["H50"]] - worth[PLACE["R7"]], "B2": 0.0}
-    covered, lengths = np.zeros((2, 4))
-    for _ in range(repeats):
-        table = exchange_worth(cols(150, rng, worth=worth))
-        planted = table["first"].map(truth)
-        covered += ((table["low"] <= planted) & (planted <= table["high"])).to_numpy()
-        lengths += (table["high"] - table["low"]).to_numpy()
-    assert table[["first", "way"]].to_numpy().tolist() == [
-        ["B2", "as dealt"],
-        ["B2", "exchanged"],
-        ["H50", "as dealt"],
-        ["H50", "exchanged"],
-    ]
-    assert (0.93 * repeats <= covered).all(), covered
-    assert (covered <= 0.97 * repeats).all(), covered
-    assert (lengths[1::2] < 0.6 * lengths[::2]).all()
+@pytest.mark.parametrize("worth", [0.0, 0.4])
+def test_a_planted_worth_is_found_within_its_interval(worth: float) -> None:
+    tables = [exchange_worth(rows_of_two_runs(seed, worth), "B2", "B3", "x") for seed in range(REPEATS)]
+    found = pd.concat(tables)
+    covered = ((found["low"] <= worth) & (worth <= found["high"])).mean()
+    assert 0.93 <= covered <= 0.97
+    error = found["mean"].std() / np.sqrt(REPEATS)
+    assert abs(found["mean"].mean() - worth) < 4 * error
 
 
-def test_means_are_those_of_the_rows_that_hold_one_of_the_two_cards() -> None:
-    frame = cols(80, np.random.default_rng(2), ("H25,R7",))
-    table = exchange_worth(frame)
-    has = {text: (frame["hand"] & DECK[PLACE[text]]) > 0 for text in ("H25", "R7")}
-    first, second = has["H25"] & ~has["R7"], has["R7"] & ~has["H25"]
-    dealt = frame["exchanged_cards"] == "none"
-    dealt_mean, exchanged_mean = (
-        frame["beaten"][first & run].mean() - frame["beaten"][second & run].mean() for run in (dealt, ~dealt)
-    )
-    assert table["mean"].tolist() == pytest.approx([dealt_mean, (dealt_mean + exchanged_mean) / 2])
-    assert table["rows"].tolist() == [int((first & dealt).sum())] * 2
-    assert table.attrs["outcome"] == "beaten"
+def test_the_same_deals_make_the_interval_narrow() -> None:
+    rows = rows_of_two_runs(1, 0.4)
+    paired = exchange_worth(rows, "B2", "B3", "x")
+    apart = exchange_worth(rows.assign(group=rows["group"] + DEALS * (rows["run"] == "2 exchanged")), "B2", "B3", "x")
+    assert paired["mean"].equals(apart["mean"])
+    widths = [float((table["high"] - table["low"]).iloc[0]) for table in (paired, apart)]
+    assert widths[0] < 0.6 * widths[1]
 
 
-def test_deals_that_were_played_one_way_alone_are_left_out() -> None:
-    frame = cols(120, np.random.default_rng(3), ("H50,R7",))
-    both_ways = frame[frame["group"] < 60]
-    longer = frame[(frame["group"] < 60) | (frame["exchanged_cards"] == "none")]
-    pd.testing.assert_frame_equal(exchange_worth(longer), exchange_worth(both_ways))
+def test_hands_with_both_cards_or_none_do_not_count() -> None:
+    rows = rows_of_two_runs(2, 0.4)
+    table = exchange_worth(rows, "B2", "B3", "x")
+    held = rows[rows["run"].eq("1 as dealt") & rows["B2"] & ~rows["B3"]]
+    instead = rows[rows["run"].eq("2 exchanged") & rows["B3"] & ~rows["B2"]]
+    assert held.index.tolist() == (instead.index - 2 * DEALS).tolist(), "the same seats of the same deals"
+    assert table["mean"].iloc[0] == pytest.approx(held["x"].mean() - instead["x"].mean())
+    assert table[["card", "instead", "rows"]].to_numpy().tolist() == [["B2", "B3", len(held)]]
+    assert (table.attrs["outcome"], table.attrs["games"], table.attrs["deals"]) == ("x", 2 * DEALS, DEALS)
 
 
-@pytest.mark.parametrize(
-    "exchanged",
-    ["none", "H50,R7"],
-)
-def test_runs_of_one_way_alone_are_one_line(exchanged: str) -> None:
-    frame = cols(20, np.random.default_rng(4))
-    with pytest.raises(UsageError, match="needed are deals played as dealt and with exchanged_cards"):
-        exchange_worth(frame[frame["exchanged_cards"] == exchanged])
-
-
-def test_hands_that_hold_neither_card_are_too_few_to_compare() -> None:
-    frame = cols(1, np.random.default_rng(4), ("H50,R7",))
-    frame["hand"] = DECK[PLACE["H50"]]
-    with pytest.raises(UsageError, match="exchanged_cards H50,R7 with 4 players: the hands are too few"):
-        exchange_worth(frame)
+def test_what_cannot_be_compared_is_one_clear_line() -> None:
+    rows = rows_of_two_runs(3, 0.0)
+    with pytest.raises(UsageError, match=r"^exchange of B2 and B3: 1 runs, needed are 2: as dealt, and exchanged$"):
+        exchange_worth(rows[rows["run"] == "1 as dealt"], "B2", "B3", "x")
+    with pytest.raises(UsageError, match=r"^exchange of B2 and B3: no hand holds just one of them in both runs$"):
+        exchange_worth(rows.assign(B3=rows["B2"]), "B2", "B3", "x")
+    with pytest.raises(UsageError, match="B4"):
+        exchange_worth(rows, "B2", "B4", "x")

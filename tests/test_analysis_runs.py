@@ -517,3 +517,29 @@ def test_a_feature_of_the_hand_is_a_column_of_cols(played: Path) -> None:
     assert outcomes_by(run, ["H25"], "beaten")["rows"].sum() == len(hands)
     with pytest.raises(UsageError, match="unknown column of games 'R7': there are run, players"):
         run.games["R7"]
+
+
+# Rules.
+
+
+def test_the_rules_of_runs_are_columns(played: Path, tmp_path: Path) -> None:
+    changed = ["jersey_bonus=20", "tortoise_swap=off", "exchanged_cards=B1,B5", "duel_target=none"]
+    options = [word for rule in changed for word in ("--rule", rule)]
+    said = play(
+        "--bots", *THREE, "--seed", "1", "--games", "3", "--out", str(tmp_path / "changed"), "--quiet", *options
+    )
+    assert said.status == 0, said.err
+    runs = load([played / "base", tmp_path / "changed"])
+    names = ["run", "jersey_bonus", "tortoise_swap", "exchanged_cards", "hand_size", "duel_target", "col_values"]
+    for rows in (runs.games, runs.cols):
+        assert set(names) <= set(rows.columns)
+        assert rows.frame(names).drop_duplicates().to_numpy().tolist() == [
+            ["base", "none", "mandatory", "none", 11, "8", "1,2,3,4,5"],
+            ["changed", "20", "off", "B1,B5", 11, "none", "1,2,3,4,5"],
+        ]
+
+
+def test_a_rule_that_is_a_number_in_all_runs_is_one(played: Path) -> None:
+    rows = load(played / "base").games.frame(["hand_size", "tortoise_swap"])
+    assert rows["hand_size"].dtype == np.int32
+    assert isinstance(rows["tortoise_swap"].dtype, pd.CategoricalDtype)

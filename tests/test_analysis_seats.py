@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from test_analysis_tables import CALM, played, rows
-from velonimo_sim.analysis import seat_effects
+from velonimo_sim.analysis import seat_effects, seats_after
 from velonimo_sim.errors import UsageError
 
 
@@ -117,3 +117,17 @@ def test_one_deal_has_a_wide_interval() -> None:
 def test_an_unknown_outcome_is_told() -> None:
     with pytest.raises(UsageError, match="unknown outcome 'wins': there are won, total, place"):
         seat_effects(played(CALM, 2), "wins")
+
+
+# Neighbours.
+
+
+def test_seats_are_counted_from_a_bot_in_the_order_of_play() -> None:
+    frame = rows("1: a 9 1, b 5 2, b 1 3", "1: b 9 1, b 5 2, a 1 3", "2: b 9 1, a 5 2, b 1 3")
+    assert seats_after(frame, "a").tolist() == [0, 1, 2, 1, 2, 0, 2, 0, 1]
+
+
+def test_a_bot_in_two_seats_or_none_has_no_seat_after_it() -> None:
+    for frame in (rows("1: a 9 1, a 5 2, b 1 3"), rows("1: a 9 1, b 5 2", "2: b 9 1, c 5 2")):
+        with pytest.raises(UsageError, match="bot 'a': needed are games in which it has one seat"):
+            seats_after(frame, "a")

@@ -1,18 +1,23 @@
 """The experiments measure what they say: ladders that go on, rising shares, speeds."""
 
+import dataclasses
 import importlib.util
 import re
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from velonimo_sim import analysis
+from velonimo_sim.game_records import read_records
 from velonimo_sim.rng import STREAM
 from velonimo_sim.velonimo.policies import BUILT_IN, inference, parse_bot, stand
 from velonimo_sim.velonimo.state import new_state
@@ -35,6 +40,7 @@ def load(path: str) -> ModuleType:
 Command: TypeAlias = Callable[..., tuple[int, str, str]]
 """Runs the ladder with arguments; returns its exit status and what it printed on stdout and stderr."""
 
+sizes = load("experiment.py")
 ladder = load("010-ladder/run.py")
 speed = load("010-ladder/speed.py")
 advised = load("011-advised/run.py")
@@ -227,6 +233,68 @@ def test_the_tables_of_advised_are_printed(what: list[str], lines: int, capsys: 
     assert len(capsys.readouterr().out.splitlines()) == lines
 
 
+# Runs whose tables are kept: the same experiments, with fewer games and quicker bots.
+
+SEATS = """
+seed = 3
+bot = "greedy"
+players = [2, 3]
+
+[tables]
+strategies = ["greedy", "hold-hares", "advised", "random"]
+champion = ["greedy", "hold-hares", "advised", "random"]
+alike = ["advised", "advised:hares=off", "advised:jersey=off", "advised:late=off"]
+neighbour = ["greedy", "advised", "advised", "advised"]
+
+[games]
+seats = 30
+strategies = 20
+champion = 20
+alike = 40
+neighbour = 20
+
+[scale]
+small = 1
+"""
+ADVICE = """
+seed = 3
+bot = "advised"
+switches = ["late", "dromedary"]
+players = [2, 3]
+games = 30
+
+[scale]
+small = 1
+"""
+
+
+def played(path: str, config: str, folder: Path) -> dict[str, pd.DataFrame]:
+    """Return the tables of an experiment with another configuration, and see that its figures can be drawn."""
+    (folder / "config.toml").write_text(config)
+    experiment = dataclasses.replace(load(path).EXPERIMENT, folder=folder)
+    tables: dict[str, pd.DataFrame] = experiment.tables(experiment.play("small", seed=None, workers=1))
+    experiment.keep(tables)
+    kept = {path.name for path in (folder / "results").iterdir()}
+    assert kept == {f"{name}.csv" for name in tables} | {f"{name}.svg" for name in experiment.figures}
+    return tables
+
+
+def test_seats_starts_and_strategies_are_told(tmp_path: Path) -> None:
+    tables = played("021-seats-and-strategies/run.py", SEATS, tmp_path)
+    assert tables["seats"].groupby("players")["mean"].sum().to_dict() == pytest.approx({2: 1, 3: 1})
+    assert tables["first-col"].groupby("players")["mean"].sum().to_dict() == pytest.approx({2: 1, 3: 3}), "V14"
+    assert tables["neighbour"]["after"].tolist() == [1, 2, 3]
+    assert set(tables["habits"]["habit"]) == {"turns", "passes", "swaps_made", "jersey_spent"}
+    assert tables["luck-alike"]["share"].sum() == pytest.approx(1)
+
+
+def test_each_piece_of_advice_is_told_by_players(tmp_path: Path) -> None:
+    effects = played("025-advice/run.py", ADVICE, tmp_path)["switches"]
+    assert [*effects[["players", "lack"]].itertuples(index=False, name=None)] == [(2, 1), (3, 1), (3, 2)] * 2
+    without_duel = effects[(effects["switch"] == "dromedary") & (effects["players"] > 2)]
+    assert without_duel[["mean", "changed"]].to_numpy().tolist() == [[0, 0]] * 2, "Dromedaries draw in the duel alone"
+
+
 # Speed.
 
 
@@ -256,3 +324,141 @@ def test_the_numbers_that_are_fitted_are_those_of_the_source() -> None:
     assert numbers[-2:].tolist() == inference._TRUST_LEFT.tolist()
     pairs = fitting.pairs_of("advised", 1, 3)
     assert 0 < fitting.loss(pairs, numbers) < np.log(2)
+
+
+# Experiments of runs at two sizes.
+
+NUMBERED = sorted(
+    path.parent for path in EXPERIMENTS.glob("*/run.py") if "from experiment import" in path.read_text(encoding="utf-8")
+)
+FEW_GAMES = 48
+SECTIONS = ["Question", "Command", "Commit", "Seed", "Games", "Result", "What would change the mind"]
+
+every_numbered = pytest.mark.parametrize("folder", NUMBERED, ids=lambda folder: folder.name)
+
+
+def small_experiment(folder: Path) -> Any:
+    """Return an experiment of two runs in a folder."""
+    (folder / "config.toml").write_text("seed = 5\ngames = 12\n\n[scale]\nsmall = 1\nfull = 2\n")
+    bots = ("greedy", "hold-hares")
+    return sizes.Experiment(
+        folder,
+        runs=lambda config: {bot: {"bots": [bot, "random"], "games": config["games"]} for bot in bots},
+        tables=lambda out: {"wins": analysis.outcomes_by([out / bot for bot in bots], ["run", "bot"])},
+        figures={"wins": lambda tables, ax: ax.plot(tables["wins"]["mean"])},
+        records={"greedy": 3},
+    )
+
+
+def test_an_experiment_that_was_stopped_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    experiment = small_experiment(tmp_path)
+    assert experiment.main(["--size", "small"]) == 0
+    whole = capsys.readouterr().out
+    shutil.rmtree(tmp_path / "out" / "small" / "hold-hares")
+    assert experiment.main(["--size", "small"]) == 0
+    again, said = capsys.readouterr()
+    assert again == whole
+    assert "greedy: 12 games, 0 of them played now" in said
+    assert "hold-hares: 12 games, 12 of them played now" in said
+
+
+def test_an_experiment_is_played_anew_if_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    experiment = small_experiment(tmp_path)
+    assert experiment.main([]) == 0
+    assert experiment.main(["--seed", "6", "--overwrite"]) == 0
+    assert "greedy: 12 games, 12 of them played now" in capsys.readouterr().err
+    assert analysis.load(tmp_path / "out" / "small" / "greedy").runs[0].manifest["seed"] == 6
+
+
+def test_an_experiment_that_is_interrupted_says_that_it_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sizes, "run_tournament", interrupted)
+    assert small_experiment(tmp_path).main([]) == 130
+    assert capsys.readouterr().err.endswith(": stopped; the same command goes on\n")
+
+
+def test_an_experiment_leaves_tables_figures_and_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    experiment = small_experiment(tmp_path)
+    assert experiment.main([]) == 0
+    assert not (tmp_path / "results").exists(), "results are those of the full size"
+    assert experiment.main(["--size", "full"]) == 0
+    assert "wins\n" in capsys.readouterr().out
+    header, *lines = (tmp_path / "results" / "wins.csv").read_text().splitlines()
+    assert header == "run,bot,mean,low,high,rows,games,deals"
+    assert [line.split(",")[:2] for line in lines] == [
+        ["greedy", "greedy"],
+        ["greedy", "random"],
+        ["hold-hares", "hold-hares"],
+        ["hold-hares", "random"],
+    ]
+    assert "<svg" in (tmp_path / "results" / "wins.svg").read_text()
+    for size in ("small", "full"):
+        ((_, record),) = read_records(tmp_path / "out" / size / "greedy-game-3.jsonl")
+        rows = analysis.load(tmp_path / "out" / size / "greedy").games.frame()
+        assert record["winner"] == rows[(rows["game_id"] == 3) & rows["won"]]["seat"].iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--size", "huge"], "invalid choice: 'huge'"),
+        (["--seed", "-1"], "--seed -1: allowed is an integer"),
+        (["--workers", "0"], "--workers 0: allowed is an integer"),
+        (["--games", "5"], "--games"),
+        (["--seed", "6"], "is another run: seed is 5 in the run and 6 here"),
+    ],
+)
+def test_bad_input_to_an_experiment_is_one_line(
+    arguments: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    experiment = small_experiment(tmp_path)
+    experiment.play("small", None, 1)
+    capsys.readouterr()
+    with suppress(SystemExit):
+        assert experiment.main(arguments) == 2
+    printed, said = capsys.readouterr()
+    assert (printed, said.count("\n")) == ("", 1)
+    assert words in said
+
+
+@every_numbered
+def test_what_an_experiment_found_is_told_in_sections(folder: Path) -> None:
+    notes = (folder / "NOTES.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (.+)$", notes, re.MULTILINE) == SECTIONS
+    assert f"python experiments/{folder.name}/run.py --size full" in notes
+
+
+@every_numbered
+def test_the_seed_of_an_experiment_is_its_number(folder: Path) -> None:
+    experiment = load(f"{folder.name}/run.py").EXPERIMENT
+    assert experiment.config()["seed"] == int(folder.name.partition("-")[0])
+    assert set(experiment.config()["scale"]) == {"small", "full"}
+
+
+@every_numbered
+def test_the_results_of_an_experiment_are_those_that_it_names(folder: Path) -> None:
+    experiment = load(f"{folder.name}/run.py").EXPERIMENT
+    assert {path.stem for path in (folder / "results").glob("*.svg")} == set(experiment.figures)
+    assert all(path.stat().st_size < 300_000 for path in (folder / "results").glob("*.svg"))
+
+
+@pytest.mark.slow
+@every_numbered
+def test_an_experiment_of_few_games_gives_its_tables_and_figures(folder: Path, tmp_path: Path) -> None:
+    shutil.copy(folder / "config.toml", tmp_path)
+    experiment = load(f"{folder.name}/run.py").EXPERIMENT
+
+    def few(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        runs = experiment.runs(config)
+        return {name: options | {"games": min(options["games"], FEW_GAMES)} for name, options in runs.items()}
+
+    small = replace(experiment, folder=tmp_path, runs=few)
+    tables = small.tables(small.play("small", None, 2))
+    small.keep(tables)
+    kept = {path.name for path in (tmp_path / "results").iterdir()}
+    assert kept == {f"{name}.csv" for name in tables} | {f"{name}.svg" for name in experiment.figures}
+    assert {path.stem for path in (folder / "results").glob("*.csv")} == set(tables)

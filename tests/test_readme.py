@@ -4,12 +4,13 @@ import doctest
 import re
 import sys
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from velonimo_sim import bots, check_bot, options, replay, report
+from velonimo_sim import analysis, bots, check_bot, options, replay, report
 from velonimo_sim.tournament import main
 from velonimo_sim.velonimo import interactive
 from velonimo_sim.velonimo.policies import BUILT_IN
@@ -109,6 +110,24 @@ def test_the_parameters_of_the_readme_can_be_declared() -> None:
     scope: dict[str, object] = {}
     exec(code_with("parameters = ("), scope)
     assert [parameter.name for parameter in scope["parameters"]] == ["limit", "bold", "style"]  # type: ignore[attr-defined]
+
+
+def test_own_runs_are_asked_as_the_readme_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(code_with("differences_by(").replace("20_000", "40"), {})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["off", "on"]
+
+
+def test_every_public_function_of_the_analysis_that_takes_runs_is_in_the_readme() -> None:
+    takes_runs = [
+        name
+        for name in analysis.__all__
+        if name.islower()
+        and name != "figures"
+        and {"run", "runs", "source"} & {*signature(getattr(analysis, name)).parameters}
+    ]
+    assert "outcomes_by" in takes_runs
+    assert [name for name in takes_runs if f"`{name}(" not in README] == []
 
 
 def test_every_field_of_a_view_stands_in_the_table_of_the_readme() -> None:

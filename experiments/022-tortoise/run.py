@@ -23,7 +23,7 @@ def runs(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
         f"{players}-players-{swap}{'-' if rider else ''}{rider}": {
             "bots": [config["bot"]] * players,
             "games": config["games"],
-            "rule": {"tortoise_swap": swap} | ({"exchanged_cards": [config["tortoise"], rider]} if rider else {}),
+            "rule": {"tortoise_swap": swap} | ({"exchanged_cards": [f"{rider[0]}1", rider]} if rider else {}),
         }
         for players in config["players"]
         for swap in config["tortoise_swap"]

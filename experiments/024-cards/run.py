@@ -4,7 +4,7 @@ python experiments/024-cards/run.py [--size small | full]
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,17 +69,35 @@ def by_players(out: Path, table: "Callable[[int, Path], pd.DataFrame]") -> "pd.D
     return pd.concat(tables, names=["players"]).reset_index("players")
 
 
+def both_ways(as_dealt: Path, exchanged: Path, cards: Sequence[str]) -> "pd.DataFrame":
+    """Return the rows of the deals that were played as dealt and with two cards exchanged."""
+    rows = load([as_dealt, exchanged]).cols[["run", "group", "game_id", "beaten", *cards]]
+    return rows[rows["group"] <= rows.loc[rows["run"] == exchanged.name, "group"].max()]
+
+
+def exchanges(out: Path) -> "pd.DataFrame":
+    """Return what one card is worth instead of another: exchanged on the same deals, and by the regression."""
+    import pandas as pd
+
+    pairs = [tuple(cards) for cards in EXPERIMENT.config()["exchanges"]["cards"]]
+    found = []
+    for players, run in as_dealt(out).items():
+        for cards in pairs:
+            rows = both_ways(run, out / f"{run.name}-{'-'.join(cards)}", cards)
+            found.append(exchange_worth(rows, *cards).assign(players=players, way="exchanged"))
+        fitted = card_differences(run, pairs)
+        found.append(fitted.assign(players=players, way="regression", games=fitted.attrs["games"]))
+    return pd.concat(found, ignore_index=True)
+
+
 def tables(out: Path) -> "dict[str, pd.DataFrame]":
     """Return what cards and their company are worth, hares and exchanges in several ways, and what models explain."""
-    exchanged = exchange_worth(load(sorted(folder for folder in out.iterdir() if folder.is_dir())))
-    pairs = [*exchanged[["first", "second"]].drop_duplicates().itertuples(index=False, name=None)]
     return {
         "cards": by_players(out, lambda _, run: card_values(run)),
         "cards-won": by_players(out, lambda _, run: card_values(run, "won")),
         "company": by_players(out, lambda _, run: company_values(run)),
         "hares": outcomes_by([*as_dealt(out).values()], ["players", "hares"], "beaten"),
-        "exchanged": exchanged,
-        "regression": by_players(out, lambda _, run: card_differences(run, pairs)),
+        "exchanges": exchanges(out),
         "calibration": by_players(out, lambda players, run: calibration(run, models(out)[players])),
         "ceiling": by_players(out, lambda _, run: hand_ceiling(run)),
     }

@@ -33,11 +33,15 @@ if TYPE_CHECKING:
     from velonimo_sim.analysis.jersey import leader_gains as leader_gains
     from velonimo_sim.analysis.jersey import outcomes_by_role as outcomes_by_role
     from velonimo_sim.analysis.jersey import wearer_gains as wearer_gains
+    from velonimo_sim.analysis.luck import games_needed as games_needed
+    from velonimo_sim.analysis.luck import variance_shares as variance_shares
     from velonimo_sim.analysis.moments import GroupMoments as GroupMoments
     from velonimo_sim.analysis.plackett_luce import ratings as ratings
     from velonimo_sim.analysis.runs import load as load
     from velonimo_sim.analysis.seats import seat_effects as seat_effects
+    from velonimo_sim.analysis.seats import seats_after as seats_after
     from velonimo_sim.analysis.sequential import ConfidenceSequence as ConfidenceSequence
+    from velonimo_sim.analysis.switches import switch_effects as switch_effects
     from velonimo_sim.analysis.tables import PairedDifference as PairedDifference
     from velonimo_sim.analysis.tables import bot_records as bot_records
     from velonimo_sim.analysis.tables import bot_table as bot_table
@@ -68,6 +72,7 @@ _PLACES = {
     "differences_by": "breakdown",
     "exchange_worth": "exchange",
     "fit_hand_model": "hand_model",
+    "games_needed": "luck",
     "hand_ceiling": "ceiling",
     "hand_feature": "hands",
     "hand_value": "hand_model",
@@ -83,8 +88,11 @@ _PLACES = {
     "ratings": "plackett_luce",
     "save_models": "hand_model",
     "seat_effects": "seats",
+    "seats_after": "seats",
     "swap_balance": "tortoise",
+    "switch_effects": "switches",
     "tortoise_worth": "tortoise",
+    "variance_shares": "luck",
     "wearer_gains": "jersey",
     "wilson_interval": "intervals",
 }
@@ -109,6 +117,7 @@ __all__ = [
     "exchange_worth",
     "figures",
     "fit_hand_model",
+    "games_needed",
     "hand_ceiling",
     "hand_feature",
     "hand_value",
@@ -124,8 +133,11 @@ __all__ = [
     "ratings",
     "save_models",
     "seat_effects",
+    "seats_after",
     "swap_balance",
+    "switch_effects",
     "tortoise_worth",
+    "variance_shares",
     "wearer_gains",
     "wilson_interval",
 ]

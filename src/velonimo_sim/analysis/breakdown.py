@@ -41,8 +41,8 @@ def outcomes_by(
     source : LoadedRuns, Path, str, sequence or mapping of them, or pandas.DataFrame
         Runs, or their rows with ``group`` or ``deal_id``.
     by : sequence of str
-        Columns, such as ``bot``, ``seat``, ``players``, ``run``, ``col``, ``started``, ``tortoises``, or a feature of
-        the hand (``HAND_FEATURES``); none for the mean of all.
+        Columns, such as ``bot``, ``seat``, ``players``, ``run``, ``col``, ``started``, ``tortoises``, a feature of the
+        hand (``HAND_FEATURES``), or a rule option, as ``jersey_bonus``; none for the mean of all.
     outcome : str
         A column of numbers, such as ``won``, ``place``, ``total``; of a col ``points`` or ``beaten``. Intervals stay
         within the least and the greatest value seen, also where ``where`` does not hold; of a flag within 0 and 1.

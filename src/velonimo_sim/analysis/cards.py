@@ -322,8 +322,8 @@ def card_differences(
     Returns
     -------
     pandas.DataFrame
-        ``first``, ``second``; ``mean``, ``low``, ``high`` of the difference, in units of the outcome; ``hands``, the
-        number of rows that hold the first. ``attrs`` are those of ``company_values``.
+        ``card``, ``instead``, the first and the second; ``mean``, ``low``, ``high`` of the difference, in units of the
+        outcome; ``hands``, the number of rows that hold the first. ``attrs`` are those of ``company_values``.
 
     Raises
     ------
@@ -342,7 +342,7 @@ def card_differences(
         first, second = (DECK_TEXTS.index(card) for card in pair)
         contrast = np.eye(DECK_SIZE)[first] - np.eye(DECK_SIZE)[second]
         interval = estimates.interval(contrast, int(sums.deals_holding[[first, second]].min()), level)
-        record = dict(zip(("first", "second", "mean", "low", "high"), (*pair, *interval), strict=True))
+        record = dict(zip(("card", "instead", "mean", "low", "high"), (*pair, *interval), strict=True))
         records.append(record | {"hands": sums.holding[first]})
     table = pd.DataFrame(records)
     table.attrs |= _described(outcome, sums, estimates)

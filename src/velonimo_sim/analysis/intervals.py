@@ -96,7 +96,13 @@ def _score_interval(share: float, games: float, quantile: float) -> tuple[float,
 
 
 def student_quantile(level: float, freedom: float) -> float:
-    """Return the two-sided quantile of Student's distribution."""
+    """Return the two-sided quantile of Student's distribution with so many degrees of freedom, which may be infinite.
+
+    Raises
+    ------
+    UsageError
+        If the level is not between 0 and 1.
+    """
     if not 0 < level < 1:
         raise UsageError(f"level {level}: must be between 0 and 1, such as 0.95")
     chance = (1 + level) / 2

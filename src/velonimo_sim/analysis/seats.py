@@ -1,4 +1,4 @@
-"""What a seat is worth, apart from the strength of the bots that sit there."""
+"""What a seat is worth, apart from the strength of the bots that sit there; and where it is, seen from a bot."""
 
 from typing import TYPE_CHECKING
 
@@ -62,6 +62,34 @@ def seat_effects(
     table = table.assign(mean=np.bincount(seat, values) / np.bincount(seat), groups=moments.groups)
     table.attrs["outcome"] = name
     return table
+
+
+def seats_after(games: "pd.DataFrame", bot: str) -> "pd.Series[int]":
+    """Return how many seats after a bot each row sits, in the order of play: whether a neighbour is felt.
+
+    Parameters
+    ----------
+    games : pandas.DataFrame
+        Game rows with ``game_id``, ``seat`` and ``bot``, of one run; the bot has one seat in each game.
+    bot : str
+        The bot.
+
+    Returns
+    -------
+    pandas.Series
+        By row 0 for the bot itself, 1 for the seat that acts next, and so on.
+
+    Raises
+    ------
+    UsageError
+        If the bot does not have one seat in each game.
+    """
+    its_rows = games[games["bot"] == bot]
+    seat_of_bot = its_rows.set_index("game_id")["seat"].astype(np.int64)
+    if not seat_of_bot.index.is_unique or len(seat_of_bot) != games["game_id"].nunique():
+        raise UsageError(f"bot {bot!r}: needed are games in which it has one seat")
+    after = games["seat"].astype(np.int64) - games["game_id"].map(seat_of_bot)
+    return after % int(games["seat"].max() + 1)
 
 
 def _moments_of_effects(rows: Rows, seat: NDArray[np.intp], seats: int, values: NDArray[np.float64]) -> GroupMoments:

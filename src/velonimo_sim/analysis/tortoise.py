@@ -15,6 +15,9 @@ That 1 and 3 are the same is not obvious, for in the first way the other rider m
 holds a Tortoise and not the rider v of its colour counts for it, one that holds v and not the Tortoise against it, and
 "holds the one and not the other" less "holds the other and not the one" is "holds the one" less "holds the other".
 So summed over all colours and all v, what remains of a hand is 6 times its Tortoises less its other riders.
+
+The third way knows only the exchanges that were played. If colours are alike to the bot, one colour suffices. To one
+that breaks ties by colour they are not quite; then each number is best exchanged in another colour.
 """
 
 from itertools import combinations
@@ -54,8 +57,8 @@ def tortoise_worth(source: Source, outcome: str = "beaten", level: float = 0.95)
     ----------
     source : LoadedRuns, Path, str, sequence or mapping of them, or pandas.DataFrame
         Runs from the same seed, same bot in all seats: with the swap and with ``tortoise_swap="off"``, each as dealt
-        and with ``exchanged_cards`` of a Tortoise and each other rider of one colour. By symmetry one colour suffices.
-        Or their col rows with ``players``, ``tortoise_swap``, ``exchanged_cards`` (``none`` or ``B1,B5``), ``run``,
+        and with ``exchanged_cards`` of a Tortoise and another rider of its colour, for each number from 2 to 7. Or
+        their col rows with ``players``, ``tortoise_swap``, ``exchanged_cards`` (``none`` or ``B1,B5``), ``run``,
         ``group``, ``game_id``, ``hand``, ``tortoises``, ``hares`` and the outcome.
     outcome : str
         ``beaten`` and ``points`` of a col, or ``won``, ``place`` and ``total`` of its game.
