@@ -57,7 +57,7 @@ class Experiment:
     tables: Callable[[Path], "dict[str, pd.DataFrame]"]
     figures: Mapping[str, "Callable[[dict[str, pd.DataFrame], Axes], Any]"]
     records: Mapping[str, int] = field(default_factory=dict)
-    ship: Callable[[Path], None] | None = None
+    ship: Callable[[Path], Any] | None = None
 
     @property
     def name(self) -> str:

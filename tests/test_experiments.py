@@ -347,6 +347,7 @@ def small_experiment(folder: Path) -> Any:
         tables=lambda out: {"wins": analysis.outcomes_by([out / bot for bot in bots], ["run", "bot"])},
         figures={"wins": lambda tables, ax: ax.plot(tables["wins"]["mean"])},
         records={"greedy": 3},
+        ship=lambda out: (folder / "shipped").write_text(out.name),
     )
 
 
@@ -381,10 +382,13 @@ def test_an_experiment_that_is_interrupted_says_that_it_goes_on(
     assert capsys.readouterr().err.endswith(": stopped; the same command goes on\n")
 
 
-def test_an_experiment_leaves_tables_figures_and_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_experiment_leaves_tables_figures_records_and_what_is_shipped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     experiment = small_experiment(tmp_path)
     assert experiment.main([]) == 0
     assert not (tmp_path / "results").exists(), "results are those of the full size"
+    assert not (tmp_path / "shipped").exists(), "and so is what is shipped"
     assert experiment.main(["--size", "full"]) == 0
     assert "wins\n" in capsys.readouterr().out
     header, *lines = (tmp_path / "results" / "wins.csv").read_text().splitlines()
@@ -396,6 +400,7 @@ def test_an_experiment_leaves_tables_figures_and_records(tmp_path: Path, capsys:
         ["hold-hares", "random"],
     ]
     assert "<svg" in (tmp_path / "results" / "wins.svg").read_text()
+    assert (tmp_path / "shipped").read_text() == "full"
     for size in ("small", "full"):
         ((_, record),) = read_records(tmp_path / "out" / size / "greedy-game-3.jsonl")
         rows = analysis.load(tmp_path / "out" / size / "greedy").games.frame()
