@@ -236,8 +236,8 @@ def hand_value(cards: str | Sequence[str], players: int = 4, col_value: int = 1)
     """Return the points that a hand is expected to bring in a col, before a card is played.
 
     The models behind it are fitted to games of ``advised`` against itself (``experiments/024-cards``). They explain a
-    small share of what a hand reaches, 4-10 % by number of players, and a perfect model would explain little more
-    (``hand_ceiling``): the rest is the other hands, and play.
+    small share of what a hand reaches, 4-10 % by number of players, where no model of the hand could explain more than
+    5-12 % (``hand_ceiling``): the rest is the other hands, and play.
 
     Parameters
     ----------
