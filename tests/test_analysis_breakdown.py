@@ -288,7 +288,7 @@ def test_batches_and_the_order_of_rows_change_nothing(monkeypatch: pytest.Monkey
     deals = np.array_split(np.random.default_rng(6).permutation(30), batches)
     parts = [shuffled[shuffled["group"].isin(part)] for part in deals]
 
-    def in_parts(_: object, columns: Iterable[str]) -> list[pd.DataFrame]:
+    def in_parts(_: object, columns: Iterable[str], shared: bool = False) -> list[pd.DataFrame]:  # noqa: ARG001
         return [part[["group", *dict.fromkeys(columns)]] for part in parts]
 
     monkeypatch.setattr(breakdown, "batches", in_parts)
@@ -445,10 +445,9 @@ def test_keys_without_their_baseline_are_left_out() -> None:
     assert list(zip(table["seat"], table["bot"], strict=True)) == [(0, "a"), (1, "a")], "b never sits in seat 2"
 
 
-def test_a_baseline_alone_gives_a_table_without_rows() -> None:
-    table = differences_by(GAMES, "bot", where={"bot": "a"})
-    assert len(table) == 0
-    assert table.dtypes.equals(differences_by(GAMES, "bot").dtypes)
+def test_a_baseline_alone_has_nothing_to_be_compared_with() -> None:
+    with pytest.raises(UsageError, match="across 'bot': there is nothing to compare with 'a'"):
+        differences_by(GAMES, "bot", where={"bot": "a"})
 
 
 def test_intervals_of_shares_cover_95_percent() -> None:
@@ -537,9 +536,13 @@ def test_the_covariance_of_means_is_that_of_the_deals() -> None:
         (lambda: differences_by(GAMES, "bot", baseline="d"), "baseline 'd': bot is 'a', 'b', 'c'"),
         (lambda: differences_by(GAMES, "seat", baseline=3), "baseline 3: seat is 0, 1, 2"),
         (lambda: differences_by(GAMES, "bot", ["bot"]), "across 'bot': by names it, too; allowed is another column"),
+        (lambda: outcomes_by(GAMES, "bot"), "by 'bot': allowed is a list of columns, such as ['bot']"),
+        (lambda: outcomes_by(GAMES.assign(x=np.inf), ["bot"], "x"), "outcome 'x': allowed is a number in every row"),
         (lambda: outcomes_by(GAMES, ["bot"], level=95), "level 95: must be between 0 and 1, such as 0.95"),
         (
-            lambda: outcomes_by(pd.concat([GAMES] * 223).assign(key=range(2_007)), ["seat", "key"]),
+            lambda: outcomes_by(
+                pd.concat([GAMES] * 223).assign(key=range(2_007), game_id=range(2_007)), ["seat", "key"]
+            ),
             "by seat, key: allowed are 2,000 combinations of values",
         ),
     ],

@@ -4,7 +4,7 @@ python experiments/024-cards/run.py [--size small | full]
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,6 @@ from velonimo_sim.analysis import (
     figures,
     fit_hand_model,
     hand_ceiling,
-    load,
     outcomes_by,
     save_models,
 )
@@ -69,12 +68,6 @@ def by_players(out: Path, table: "Callable[[int, Path], pd.DataFrame]") -> "pd.D
     return pd.concat(tables, names=["players"]).reset_index("players")
 
 
-def both_ways(as_dealt: Path, exchanged: Path, cards: Sequence[str]) -> "pd.DataFrame":
-    """Return the rows of the deals that were played as dealt and with two cards exchanged."""
-    rows = load([as_dealt, exchanged]).cols[["run", "group", "game_id", "beaten", *cards]]
-    return rows[rows["group"] <= rows.loc[rows["run"] == exchanged.name, "group"].max()]
-
-
 def exchanges(out: Path) -> "pd.DataFrame":
     """Return what one card is worth instead of another: exchanged on the same deals, and by the regression."""
     import pandas as pd
@@ -83,8 +76,8 @@ def exchanges(out: Path) -> "pd.DataFrame":
     found = []
     for players, run in as_dealt(out).items():
         for cards in pairs:
-            rows = both_ways(run, out / f"{run.name}-{'-'.join(cards)}", cards)
-            found.append(exchange_worth(rows, *cards).assign(players=players, way="exchanged"))
+            exchanged = out / f"{run.name}-{'-'.join(cards)}"
+            found.append(exchange_worth([run, exchanged], *cards).assign(way="exchanged"))
         fitted = card_differences(run, pairs)
         found.append(fitted.assign(players=players, way="regression", games=fitted.attrs["games"]))
     return pd.concat(found, ignore_index=True)

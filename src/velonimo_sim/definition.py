@@ -188,6 +188,7 @@ class Tournament:
             "games": self.games,
             "games_per_deal": self.schedule.games_per_deal,
             "most_points": self.most_points,
+            "rules_in_force": self.rules.in_force(self.schedule.players),
             "starter": "seat 0 starts col 1",
             "options": dict(self.options),
             "versions": versions,

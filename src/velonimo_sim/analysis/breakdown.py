@@ -78,7 +78,8 @@ def differences_by(
 ) -> "pd.DataFrame":
     """Return by how much the mean of an outcome is higher for each value of a column than for one of its values.
 
-    With ``across="run"`` the same deals are compared under other rules or with other bots.
+    With ``across="run"``, or a rule option, runs from the same seed are compared, under other rules or with other bots.
+    Deals that not all runs of a seed have played are left out, and so are combinations of values without the baseline.
 
     Parameters
     ----------
@@ -98,11 +99,11 @@ def differences_by(
     Raises
     ------
     UsageError
-        As ``outcomes_by``; and if no row has the baseline, or ``across`` is in ``by``.
+        As ``outcomes_by``; and if no row has the baseline, nothing is there to compare, or ``across`` is in ``by``.
     """
     if across in by:
         raise UsageError(f"across {across!r}: by names it, too; allowed is another column")
-    moments = moments_by(source, [*by, across], outcome, where)
+    moments = moments_by(source, [*by, across], outcome, where, shared=True)
     values = moments.keys[across]
     chosen = values.sort_values().iloc[0] if baseline is None else baseline
     is_baseline = (values == chosen).to_numpy()
@@ -111,6 +112,8 @@ def differences_by(
     others = list(moments.keys[list(by)].itertuples(index=False, name=None)) if by else [()] * len(values)
     baselines = {other: key for key, other in enumerate(others) if is_baseline[key]}
     compared = [key for key, other in enumerate(others) if not is_baseline[key] and other in baselines]
+    if not compared:
+        raise UsageError(f"across {across!r}: there is nothing to compare with {chosen!r}")
     units = np.eye(len(values))
     table = moments.table_of(compared, [units[key] - units[baselines[others[key]]] for key in compared], level)
     table.attrs |= {"baseline": chosen, "across": across}
@@ -256,20 +259,33 @@ class MomentsBy:
         return table
 
 
-def moments_by(source: Source, by: Sequence[str], outcome: str, where: Mapping[str, Any] | None = None) -> MomentsBy:
-    """Return the sums that means by some columns and their contrasts are computed from; see ``outcomes_by``.
+def moments_by(
+    source: Source, by: Sequence[str], outcome: str, where: Mapping[str, Any] | None = None, shared: bool = False
+) -> MomentsBy:
+    """Return the sums that means by some columns and their contrasts are computed from.
+
+    Parameters
+    ----------
+    source, by, outcome, where
+        As for ``outcomes_by``.
+    shared : bool
+        Leave out the deals that not all runs of their seed have played.
 
     Raises
     ------
     UsageError
         As ``outcomes_by``.
     """
+    if isinstance(by, str):
+        raise UsageError(f"by {by!r}: allowed is a list of columns, such as [{by!r}]")
     conditions = dict(where or {})
     for column, value in conditions.items():
         if not np.isscalar(value):
             raise UsageError(f"where {column} = {value!r}: allowed is one value")
     gathered = _Gathered(by, outcome)
-    for batch in batches(source, [*by, outcome, *conditions, "run", "game_id"]):
+    for batch in batches(source, [*by, outcome, *conditions, "run", "game_id"], shared):
+        if len(batch) == 0:
+            continue
         gathered.widen_bounds(batch)
         chosen = np.ones(len(batch), bool)
         for column, value in conditions.items():
@@ -279,7 +295,7 @@ def moments_by(source: Source, by: Sequence[str], outcome: str, where: Mapping[s
     moments = gathered.moments()
     if moments is None:
         told = " and ".join(f"{column} = {value!r}" for column, value in conditions.items())
-        raise UsageError(f"where {told}: no row is so")
+        raise UsageError(f"where {told}: no row is so" if told else "the runs share no deal")
     return moments
 
 
@@ -398,6 +414,7 @@ def _as_numbers(column: "pd.Series[Any]") -> NDArray[np.float64]:
     """Return an outcome as numbers."""
     if column.dtype.kind not in "biuf":
         raise UsageError(f"outcome {column.name!r}: allowed is a column of numbers, and it holds {column.dtype}")
-    if column.isna().any():
+    values = np.asarray(column, np.float64)
+    if not np.isfinite(values).all():
         raise UsageError(f"outcome {column.name!r}: allowed is a number in every row, and some have none")
-    return np.asarray(column, np.float64)
+    return values

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from velonimo_sim.analysis.hands import HAND_FEATURES, hand_feature
+from velonimo_sim.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,11 +29,19 @@ class Derived:
 
 
 def _leads_after(cols: "pd.DataFrame") -> NDArray[np.bool_]:
-    """Return who wears the Jersey in the next col, or has won when there is none; rows are in the order of the run."""
-    game, players = cols["game_id"].to_numpy(), cols["players"].to_numpy().astype(np.int64)
-    later = np.minimum(np.arange(len(cols)) + players, len(cols) - 1)
-    has_next = (game[later] == game) & (cols["col"].to_numpy()[later] > cols["col"].to_numpy())
-    return np.asarray(np.where(has_next, cols["wears_jersey"].to_numpy()[later], cols["won"].to_numpy()), np.bool_)
+    """Return who wears the Jersey in the next col, or has won when there is none."""
+    keys = [cols[name].to_numpy() for name in ("col", "seat", "game_id")]
+    order = np.lexsort([*keys, cols["run"].astype("category").cat.codes.to_numpy()])
+    col, seat, game = (key[order] for key in keys)
+    has_next = np.zeros(len(cols), bool)
+    has_next[:-1] = (game[1:] == game[:-1]) & (seat[1:] == seat[:-1]) & (col[1:] > col[:-1])
+    games = cols.groupby(["run", "game_id"], observed=True)[["col", "seat"]]
+    if (games.size() != games.max()["col"] * (games.max()["seat"] + 1)).any():
+        raise UsageError("column 'leads_after': follows from the next col, and the rows lack cols or seats of a game")
+    wears, won = (cols[name].to_numpy()[order] for name in ("wears_jersey", "won"))
+    leads = np.empty(len(cols), bool)
+    leads[order] = np.where(has_next, np.roll(wears, -1), won)
+    return leads
 
 
 def _feature(name: str, cols: "pd.DataFrame") -> NDArray[Any]:
@@ -57,7 +66,7 @@ DERIVED = {
     ),
     "leads_after": Derived(
         "has the Jersey after this col (V18), after the last one the game",
-        ("game_id", "col", "players", "wears_jersey", "won"),
+        ("run", "game_id", "col", "seat", "wears_jersey", "won"),
         _leads_after,
     ),
 }

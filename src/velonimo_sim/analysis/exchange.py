@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from velonimo_sim.analysis.breakdown import moments_by
+from velonimo_sim.analysis.breakdown import MomentsBy, moments_by
 from velonimo_sim.analysis.runs import Source
 from velonimo_sim.errors import UsageError
 
@@ -19,13 +19,14 @@ def exchange_worth(
 
     A seat that was dealt the one and not the other has, with the two exchanged, the other and not the one, and all else
     is dealt as before: the rule option ``exchanged_cards``. So the difference of the two means is one between the same
-    hands of the same deals, but for that card.
+    hands of the same deals, but for that card. Deals that not all runs have played are left out.
 
     Parameters
     ----------
     source : LoadedRuns, sequence or mapping of folders, or pandas.DataFrame
-        Two runs from the same seed, as dealt and then with the two cards exchanged; or the rows of both, where ``run``
-        tells them apart in ascending order, with a column for each of the two cards that says who holds it.
+        Runs from the same seed, as dealt and with the two cards exchanged, of one or more numbers of players; or their
+        col rows with ``players``, ``exchanged_cards`` (``none`` or ``B2,B3``), and a column for each of the two cards
+        that says who holds it.
     card, instead : str
         The two cards, such as ``B2`` and ``B3``.
     outcome : str
@@ -36,27 +37,43 @@ def exchange_worth(
     Returns
     -------
     pandas.DataFrame
-        One row: ``card``, ``instead``; ``mean``, ``low``, ``high`` of the difference; ``rows``, ``games``, ``deals`` in
-        which the card was held. ``attrs`` says the ``outcome``, and how many ``games`` and ``deals`` there are in all.
+        One row a number of players: ``players``, ``card``, ``instead``; ``mean``, ``low``, ``high`` of the difference;
+        ``rows``, ``games``, ``deals`` in which the card was held. ``attrs`` says the ``outcome``, and how many
+        ``games`` and ``deals`` there are in all.
 
     Raises
     ------
     UsageError
-        If there are not two runs, no hand has just one of the cards in both, or a column is missing.
+        If a run as dealt or with the two cards exchanged is not there, no hand has just one of them in both, or a
+        column is missing.
     """
     import pandas as pd
 
-    moments = moments_by(source, ["run", card, instead], outcome)
-    keys = moments.keys
-    runs = keys["run"].unique()
-    if len(runs) != 2:
-        raise UsageError(f"exchange of {card} and {instead}: {len(runs)} runs, needed are 2: as dealt, and exchanged")
-    as_dealt = (keys["run"] == runs[0]) & (keys[card] == 1) & (keys[instead] == 0)
-    exchanged = (keys["run"] == runs[1]) & (keys[card] == 0) & (keys[instead] == 1)
-    if not (as_dealt.any() and exchanged.any()):
-        raise UsageError(f"exchange of {card} and {instead}: no hand holds just one of them in both runs")
-    mean, low, high = moments.contrast(as_dealt.to_numpy(np.float64) - exchanged.to_numpy(np.float64), level)
-    told = {"card": card, "instead": instead, "mean": mean, "low": low, "high": high}
-    table = pd.DataFrame([told | moments.counts(int(np.argmax(as_dealt)))])
+    moments = moments_by(source, ["players", "exchanged_cards", card, instead], outcome, shared=True)
+    tables = [_exchanged_with(moments, players, card, instead, level) for players in moments.keys["players"].unique()]
+    table = pd.concat(tables, ignore_index=True)
     table.attrs = dict(moments.attrs)
+    return table
+
+
+def _exchanged_with(moments: MomentsBy, players: int, card: str, instead: str, level: float) -> "pd.DataFrame":
+    """Return what a card is worth instead of another with so many players."""
+    keys = moments.keys[moments.keys["players"] == players]
+    is_dealt = keys["exchanged_cards"] == "none"
+    is_exchanged = keys["exchanged_cards"].isin([f"{card},{instead}", f"{instead},{card}"])
+    if not (is_dealt.any() and is_exchanged.any()):
+        told = ", ".join(sorted(keys["exchanged_cards"].astype(str).unique()))
+        raise UsageError(
+            f"exchange of {card} and {instead} with {players} players: needed are runs with exchanged_cards none and "
+            f"{card},{instead}; there are {told}"
+        )
+    holders = keys.index[is_dealt & (keys[card] == 1) & (keys[instead] == 0)]
+    others = keys.index[is_exchanged & (keys[card] == 0) & (keys[instead] == 1)]
+    if len(holders) == 0 or len(others) == 0:
+        raise UsageError(f"exchange of {card} and {instead}: no hand holds just one of them in both runs")
+    weights = np.zeros(len(moments.keys))
+    weights[holders[0]], weights[others[0]] = 1, -1
+    table = moments.table_of([holders[0]], [weights], level).drop(columns=["exchanged_cards", card, instead])
+    table.insert(1, "card", card)
+    table.insert(2, "instead", instead)
     return table

@@ -94,7 +94,7 @@ class LoadedRun:
     @property
     def seed_key(self) -> tuple[Any, ...]:
         """What two runs have in common that are dealt the same cards."""
-        return tuple(self.manifest.get(name) for name in ("game", "deal_version", "players", "seed"))
+        return tuple(self.manifest.get(name) for name in ("game", "deal_version", "seed"))
 
     @cached_property
     def shards(self) -> list[Shard]:
@@ -134,7 +134,8 @@ class LoadedRuns:
         """The rule options, one row a run: numbers where all runs have numbers, else texts as the command has them."""
         import pandas as pd
 
-        columns = pd.DataFrame([run.manifest["rules"] for run in self.runs], dtype=object).items()
+        in_force = [run.manifest.get("rules_in_force", run.manifest["rules"]) for run in self.runs]
+        columns = pd.DataFrame(in_force, dtype=object).items()
         return pd.DataFrame({str(name): _rule_column(values.tolist()) for name, values in columns})
 
     @property
@@ -203,7 +204,7 @@ class LoadedRows:
         return self.frame([columns])[columns] if isinstance(columns, str) else self.frame(columns)
 
     def frame(self, columns: Sequence[str] | None = None) -> "pd.DataFrame":
-        """Return columns of all rows, by default all columns that the files have.
+        """Return columns of all rows, by default all that the files have, and of several runs ``run`` and ``group``.
 
         Raises
         ------
@@ -214,7 +215,8 @@ class LoadedRows:
         """
         import pandas as pd
 
-        names = list(dict.fromkeys(self._stored[self._kind] if columns is None else columns))
+        of_several = ["run", "group"] if len(self._runs.runs) > 1 else []
+        names = list(dict.fromkeys([*of_several, *self._stored[self._kind]] if columns is None else columns))
         parts: dict[str, list[Any]] = {name: [] for name in names}
         for batch in self.batches(names):
             for name in names:
@@ -222,8 +224,15 @@ class LoadedRows:
         # One column after the other, so that no more than one of them lies in memory twice.
         return pd.DataFrame({name: pd.concat(parts.pop(name), ignore_index=True) for name in names}, copy=False)
 
-    def batches(self, columns: Sequence[str]) -> Iterator["pd.DataFrame"]:
+    def batches(self, columns: Sequence[str], shared: bool = False) -> Iterator["pd.DataFrame"]:
         """Yield the rows a part at a time, with ``group`` beside the columns; all rows of a deal come together.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Which columns.
+        shared : bool
+            Leave out the deals that not all runs of their seed have played.
 
         Raises
         ------
@@ -232,7 +241,7 @@ class LoadedRows:
         CorruptDataError
             If a shard is damaged.
         """
-        names = list(dict.fromkeys(["group", *columns]))
+        names = list(dict.fromkeys(["group", *(["run"] if shared else []), *columns]))
         for name in names:
             if not {*needed_for([name])} <= {*self.columns}:
                 features = ["features of hands such as R7"] if "hand" in self.columns else []
@@ -244,7 +253,8 @@ class LoadedRows:
                 for run in self._runs.runs
                 if run.seed_key == seed
             ]
-            yield from _in_step(streams)
+            for batch in _in_step(streams):
+                yield _of_shared_deals(batch, len(streams)) if shared else batch
 
     def _batches_of(self, run: LoadedRun, names: Sequence[str], first_group: int) -> Iterator["pd.DataFrame"]:
         """Yield the rows of one run, shard by shard."""
@@ -309,13 +319,23 @@ def _in_step(streams: Sequence[Iterator["pd.DataFrame"]]) -> Iterator["pd.DataFr
         heads = [(rest, stream) for head, stream in heads if (rest := _rest(head, stream, int(complete))) is not None]
 
 
+def _of_shared_deals(rows: "pd.DataFrame", runs: int) -> "pd.DataFrame":
+    """Return the rows of deals that so many runs have played."""
+    return rows if runs == 1 else rows[_runs_of_deals(rows) == runs]
+
+
+def _runs_of_deals(rows: "pd.DataFrame") -> "pd.Series[int]":
+    """Return for each row how many runs have played its deal."""
+    return rows["group"].map(rows.groupby("group")["run"].nunique())
+
+
 def _rest(head: "pd.DataFrame", stream: Iterator["pd.DataFrame"], complete: int) -> "pd.DataFrame | None":
     """Return the rows that come after the deals which are complete; None at the end of the run."""
     rest = head[head["group"] > complete]
     return rest if len(rest) else next(stream, None)
 
 
-def batches(source: Source, columns: Sequence[str]) -> Iterator["pd.DataFrame"]:
+def batches(source: Source, columns: Sequence[str], shared: bool = False) -> Iterator["pd.DataFrame"]:
     """Yield rows a part at a time, with ``group`` beside the columns; all rows of a deal come together.
 
     Parameters
@@ -324,22 +344,26 @@ def batches(source: Source, columns: Sequence[str]) -> Iterator["pd.DataFrame"]:
         Runs, or rows; rows without ``group`` are grouped by ``deal_id``.
     columns : sequence of str
         Which columns; those that only cols have make the rows those of cols, else they are those of games.
+    shared : bool
+        Leave out the deals that not all runs of their seed have played, such as those that one broken off lacks.
 
     Raises
     ------
     UsageError
-        If a column is missing, or there are no rows.
+        If a column is missing, there are no rows, or a seat of a game has several.
     CorruptDataError
         If a run is damaged.
     """
     import pandas as pd
 
     if isinstance(source, pd.DataFrame):
-        yield _checked(source, columns)
+        rows = _checked(source, [*columns, "run"] if shared else columns)
+        # Rows do not say which runs are from one seed: those of which none has a deal of another are of as many.
+        yield _of_shared_deals(rows, int(_runs_of_deals(rows).max())) if shared else rows
         return
     runs = source if isinstance(source, LoadedRuns) else load(source)
     in_games = set(needed_for(columns)) <= {*runs.games.columns}
-    yield from (runs.games if in_games else runs.cols).batches(columns)
+    yield from (runs.games if in_games else runs.cols).batches(columns, shared)
 
 
 def _checked(frame: "pd.DataFrame", columns: Sequence[str]) -> "pd.DataFrame":
@@ -351,10 +375,19 @@ def _checked(frame: "pd.DataFrame", columns: Sequence[str]) -> "pd.DataFrame":
         frame = frame.assign(group=frame["deal_id"])
     if "run" not in frame.columns:
         frame = frame.assign(run="run")
+    _check_rows_are_one_each(frame)
     names = list(dict.fromkeys(["group", *columns]))
     for name in names:
         _check_has(frame, name)
     return derive(frame, names)[names]
+
+
+def _check_rows_are_one_each(frame: "pd.DataFrame") -> None:
+    """Raise if a seat has several rows of a game, or of a col: then runs are not told apart."""
+    keys = [name for name in ("run", "game_id", "col", "seat") if name in frame.columns]
+    if {"game_id", "seat"} <= {*keys} and frame.duplicated(keys).any():
+        told = ", ".join(f"{name} {value}" for name, value in frame.loc[frame.duplicated(keys), keys].iloc[0].items())
+        raise UsageError(f"{told}: has several rows; rows of several runs need a column run")
 
 
 def _check_has(frame: "pd.DataFrame", name: str) -> None:

@@ -196,6 +196,10 @@ class RuleSet:
             return 0 if players == MIN_PLAYERS else 10
         return self.jersey_bonus
 
+    def in_force(self, players: int) -> dict[str, Any]:
+        """Return the options as ``to_dict`` does, the Jersey bonus as it is with so many players (V9)."""
+        return self.to_dict() | {"jersey_bonus": self.bonus(players)}
+
     def to_record(self, players: int) -> np.void:
         """Return the options as a record of dtype ``RULES`` for a table of that many players.
 
