@@ -65,12 +65,6 @@ def test_one_deal_in_five_is_held_out() -> None:
     assert changed.r2 < 0 < model.r2
 
 
-def test_games_of_different_numbers_of_players_are_told() -> None:
-    frame = dealt(100, {}, seed=7)
-    with pytest.raises(UsageError, match="games of 3 to 4 players: a model of hands is for one number of players"):
-        fit_hand_model(frame.assign(players=np.where(frame["deal_id"] < 9, 3, 4)))
-
-
 # Calibrated.
 
 

@@ -23,7 +23,7 @@ from velonimo_sim.analysis.ridge import (
     squared_deviations,
     squared_errors,
 )
-from velonimo_sim.analysis.runs import Source, batches
+from velonimo_sim.analysis.runs import Source
 from velonimo_sim.errors import UsageError
 from velonimo_sim.velonimo.cards import parse_cards
 
@@ -115,10 +115,9 @@ def fit_hand_model(run: Source, outcome: str = "beaten") -> HandModel:
     Raises
     ------
     UsageError
-        If games are not of one number of players, there are not more deals than terms (73), hands are not of one size,
+        If games are not all of as many players, there are not more deals than terms (73), hands are not of one size,
         or there is no such outcome.
     """
-    players = _players(run)
     sums = hand_sums(run, outcome)
     penalty, _ = best_penalty(sums.folds[:-1], PENALTIES)
     # The parabola starts from what each part is expected to reach by the others: from a fit that knows a part's own
@@ -135,7 +134,7 @@ def fit_hand_model(run: Source, outcome: str = "beaten") -> HandModel:
     (bent,) = fits(folds[:-1].sum(axis=0), [0.0])
     slope, bend = bent.coefficients.tolist()
     return HandModel(
-        players=players,
+        players=sums.players,
         hand_size=sums.hand_size,
         outcome=outcome,
         mean=bent.intercept,
@@ -147,13 +146,6 @@ def fit_hand_model(run: Source, outcome: str = "beaten") -> HandModel:
         games=sums.games,
         deals=sums.deals,
     )
-
-
-def _players(run: Source) -> int:
-    found = sorted({int(players) for batch in batches(run, ["players"]) for players in batch["players"].unique()})
-    if len(found) > 1:
-        raise UsageError(f"games of {found[0]} to {found[-1]} players: a model of hands is for one number of players")
-    return found[0]
 
 
 def calibration(run: Source, model: HandModel, bins: int = 10, level: float = 0.95) -> "pd.DataFrame":
