@@ -115,6 +115,12 @@ def test_bins_are_chosen_and_checked() -> None:
         calibration(frame[frame["deal_id"] < 4], model)
 
 
+def test_games_that_the_model_is_not_for_are_told() -> None:
+    model = fit_hand_model(dealt(100, {}, seed=10, players=3))
+    with pytest.raises(UsageError, match="^games of 4 players: the model is for 3$"):
+        calibration(dealt(100, {}, seed=10, players=4), model)
+
+
 def test_one_deal_to_test_on_has_no_interval() -> None:
     """What does not vary is not known, rather than known for certain."""
     frame = dealt(100, {}, seed=11)

@@ -172,8 +172,8 @@ def calibration(run: Source, model: HandModel, bins: int = 10, level: float = 0.
     Raises
     ------
     UsageError
-        If there are less than two bins, or less than five deals, the level is not between 0 and 1, or a column is
-        missing.
+        If the model is for another number of players, there are less than two bins, or less than five deals, the level
+        is not between 0 and 1, or a column is missing.
     """
     import pandas as pd
 
@@ -202,7 +202,10 @@ def calibration(run: Source, model: HandModel, bins: int = 10, level: float = 0.
 
 def _held_out(run: Source, model: HandModel) -> Iterator[HandRows]:
     """Yield the rows of the deals that models are not fitted to."""
-    return hand_rows(run, model.outcome, [FOLDS - 1])
+    for rows in hand_rows(run, model.outcome, [FOLDS - 1]):
+        if rows.players != model.players:
+            raise UsageError(f"games of {rows.players} players: the model is for {model.players}")
+        yield rows
 
 
 def _calibrated_bins(moments: GroupMoments, level: float) -> list[dict[str, float]]:
