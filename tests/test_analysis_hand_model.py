@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -186,8 +187,18 @@ def test_a_hand_that_cannot_be_is_told(cards: str | list[str], message: str) -> 
         hand_value(cards)
 
 
-def test_numbers_that_cannot_be_are_told() -> None:
-    with pytest.raises(UsageError, match="players 6: there are models for 2-5"):
-        hand_value(HAND, players=6)
-    with pytest.raises(UsageError, match="col_value 0: must be an integer from 1 on"):
-        hand_value(HAND, col_value=0)
+@pytest.mark.parametrize("players", [1, 6, "4", 4.0, True, None])
+def test_a_number_of_players_that_cannot_be_is_told(players: Any) -> None:
+    with pytest.raises(UsageError, match=f"^players {players!r}: must be an integer from 2 to 5$"):
+        hand_value(HAND, players)
+
+
+@pytest.mark.parametrize("col_value", [0, 1_000_001, "2", 1.5, True, None])
+def test_a_col_value_that_cannot_be_is_told(col_value: Any) -> None:
+    with pytest.raises(UsageError, match=f"^col_value {col_value!r}: must be an integer from 1 to 1000000$"):
+        hand_value(HAND, col_value=col_value)
+
+
+def test_numbers_of_numpy_are_numbers_too() -> None:
+    value = hand_value(HAND, np.int8(3), np.int64(2))
+    assert (type(value), value) == (float, hand_value(HAND, 3, 2))

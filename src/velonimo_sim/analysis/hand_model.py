@@ -24,7 +24,7 @@ from velonimo_sim.analysis.ridge import (
     squared_errors,
 )
 from velonimo_sim.analysis.runs import Source
-from velonimo_sim.errors import UsageError
+from velonimo_sim.errors import UsageError, is_integer_in
 from velonimo_sim.velonimo.cards import parse_cards
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 SHIPPED_MODELS = Path(__file__).with_name("hand_models.json")
 """The models that ``hand_value`` asks, fitted by ``experiments/024-cards``."""
+
+_LARGEST_COL_VALUE = 1_000_000
+"""The largest that ``RuleSet`` allows."""
 
 
 @dataclass(frozen=True)
@@ -252,13 +255,13 @@ def hand_value(cards: str | Sequence[str], players: int = 4, col_value: int = 1)
     ------
     UsageError
         If a card does not exist or is named twice, there are not as many as are dealt, there is no model for so many
-        players, or the value of the col is below 1.
+        players, or the value of the col is not an integer from 1 to 1,000,000.
     """
     models = _shipped_models()
-    if players not in models:
-        raise UsageError(f"players {players}: there are models for {min(models)}-{max(models)}")
-    if not col_value >= 1:
-        raise UsageError(f"col_value {col_value}: must be an integer from 1 on")
+    if not is_integer_in(players, min(models), max(models)):
+        raise UsageError(f"players {players!r}: must be an integer from {min(models)} to {max(models)}")
+    if not is_integer_in(col_value, 1, _LARGEST_COL_VALUE):
+        raise UsageError(f"col_value {col_value!r}: must be an integer from 1 to {_LARGEST_COL_VALUE}")
     model, texts = models[players], cards.split() if isinstance(cards, str) else list(cards)
     try:
         hand = parse_cards(texts)
@@ -267,7 +270,7 @@ def hand_value(cards: str | Sequence[str], players: int = 4, col_value: int = 1)
     if len(texts) != model.hand_size:
         raise UsageError(f"a hand of {len(texts)} cards: the model is for hands of {model.hand_size}")
     beaten = float(model.predict(np.array([hand]))[0])
-    return col_value * min(max(beaten, 0.0), players - 1.0)
+    return float(col_value * min(max(beaten, 0.0), players - 1.0))
 
 
 def save_models(models: Iterable[HandModel], path: Path) -> None:
