@@ -1,7 +1,7 @@
 """Planted values of cards and of their groups are found, with intervals that cover: by deal, and not by row."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,15 @@ import pytest
 
 from runs import play
 from test_analysis_hands import random_hands, riders, words
-from velonimo_sim.analysis import card_differences, card_values, cards, company_values, load
+from velonimo_sim.analysis import (
+    card_differences,
+    card_values,
+    cards,
+    company_values,
+    fit_hand_model,
+    hand_ceiling,
+    load,
+)
 from velonimo_sim.analysis.cards import COMPANY_TERMS, TERMS, hand_terms
 from velonimo_sim.analysis.hands import DECK_TEXTS
 from velonimo_sim.analysis.ridge import Floats
@@ -271,7 +279,7 @@ def test_a_folder_is_read_as_its_frame(tmp_path: Path) -> None:
         == 0
     )
     for outcome in ("beaten", "won", "points"):
-        frame = load(folder).cols[["deal_id", "game_id", "hand", outcome]]
+        frame = load(folder).cols[["deal_id", "game_id", "players", "hand", outcome]]
         pd.testing.assert_frame_equal(card_values(folder, outcome), card_values(frame, outcome))
 
 
@@ -301,6 +309,21 @@ def test_hands_of_different_sizes_are_told() -> None:
     frame.loc[0, "hand"] = words([["R7", "H25"]])[0]
     with pytest.raises(UsageError, match="hands of 2 to 11 cards: cards are compared among hands of one size"):
         card_values(frame)
+
+
+@pytest.mark.parametrize("ask", [card_values, company_values, hand_ceiling, fit_hand_model])
+def test_games_of_different_numbers_of_players_are_told(ask: Callable[[pd.DataFrame], object]) -> None:
+    frame = dealt(100, {}, seed=7)
+    message = "^games of 3 to 4 players: hands are compared among games of as many players$"
+    with pytest.raises(UsageError, match=message):
+        ask(frame.assign(players=np.where(frame["deal_id"] < 9, 3, 4)))
+
+
+def test_numbers_of_players_that_differ_between_parts_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = [dealt(100, {}, seed=7, players=players).assign(run="", group=players) for players in (3, 4)]
+    monkeypatch.setattr(cards, "batches", lambda *_: iter(parts))
+    with pytest.raises(UsageError, match="games of 3 to 4 players"):
+        card_differences(parts[0], [("B1", "B2")])
 
 
 def test_an_unknown_outcome_or_level_and_a_missing_column_are_told() -> None:

@@ -27,6 +27,7 @@ def rows(deals: int, share: float, rng: np.random.Generator) -> pd.DataFrame:
         {
             "deal_id": np.repeat(np.arange(deals), 4),
             "game_id": np.repeat(np.arange(deals), 4),
+            "players": 4,
             "hand": hands,
             "beaten": np.sqrt(share) * worth + np.sqrt(1 - share) * luck,
         }

@@ -87,7 +87,6 @@ CALIBRATION = told(
     games=500,
     r2=0.1234,
 )
-DOSES = told(with_intervals(pd.DataFrame({"bonus": [20, 0, 10], "mean": [0.4, 0.2, 0.3], "deals": 1})), outcome="won")
 SHARES = told(
     with_intervals(pd.DataFrame({"part": ["bots", "deal", "chance"], "share": [0.5, 0.3, 0.2]}), "share"), games=80
 )
@@ -105,7 +104,6 @@ DRAWN: dict[str, tuple[Drawing, pd.DataFrame]] = {
     "differences": (partial(figures.differences, colour="players"), DIFFERENCES),
     "card_values": (figures.card_values, CARDS),
     "calibration": (figures.calibration, CALIBRATION),
-    "dose_response": (figures.dose_response, DOSES),
     "shares": (figures.shares, SHARES),
     "histogram": (partial(figures.histogram, x="value", colour="bot", label="value of the play"), SPENT),
     "games_needed": (figures.games_needed, NEEDED),
@@ -155,7 +153,6 @@ UNITS = {
     "differences": "difference in win share\n(points of percent)",
     "card_values": "number of the rider (1-7), or value of the hare (25-50) | difference in opponents beaten in a col",
     "calibration": "predicted opponents beaten in a col | seen opponents beaten in a col",
-    "dose_response": "bonus of the Jersey (added to the value of a play) | win share (%)",
     "shares": "share of the variance (%)",
     "histogram": "value of the play | share (%)",
     "games_needed": "difference in win share (points of percent) | games needed",
@@ -175,7 +172,6 @@ SIZES = {
     "differences": "2,000 games a point",
     "card_values": "12,000 games, 3,000 deals",
     "calibration": "500 games",
-    "dose_response": "1 deal a point",
     "shares": "80 games",
     "histogram": "80 games",
     "games_needed": "80 games",
@@ -204,7 +200,6 @@ NEEDS = {
     "differences": ["label", "mean", "low", "high", "players"],
     "card_values": ["card", "value", "low", "high"],
     "calibration": ["predicted", "mean", "rows", "low", "high"],
-    "dose_response": ["bonus", "mean", "low", "high"],
     "shares": ["part", "share", "low", "high"],
     "histogram": ["value", "share", "bot"],
     "games_needed": ["difference", "single", "duplicate"],
@@ -444,17 +439,6 @@ def test_calibration_has_its_diagonal_and_what_is_predicted_of_the_variance() ->
     del untold.attrs["r2"]
     with pytest.raises(UsageError, match=r"^calibration: frame.attrs\['r2'\] is missing"):
         figures.calibration(untold, new_axes())
-
-
-def test_a_dose_response_goes_from_the_least_to_the_greatest_bonus_within_its_band() -> None:
-    ax = drawn("dose_response")
-    np.testing.assert_allclose(ax.lines[0].get_xydata(), [[0, 0.2], [10, 0.3], [20, 0.4]])
-    corners = ax.collections[0].get_paths()[0].vertices
-    ordered = DOSES.sort_values("bonus")
-    assert {
-        *zip(ordered["bonus"], ordered["low"], strict=True),
-        *zip(ordered["bonus"], ordered["high"], strict=True),
-    } <= {(x, y) for x, y in np.asarray(corners).tolist()}
 
 
 def test_shares_of_the_variance_follow_each_other() -> None:

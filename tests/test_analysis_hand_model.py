@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -65,12 +66,6 @@ def test_one_deal_in_five_is_held_out() -> None:
     assert changed.r2 < 0 < model.r2
 
 
-def test_games_of_different_numbers_of_players_are_told() -> None:
-    frame = dealt(100, {}, seed=7)
-    with pytest.raises(UsageError, match="games of 3 to 4 players: a model of hands is for one number of players"):
-        fit_hand_model(frame.assign(players=np.where(frame["deal_id"] < 9, 3, 4)))
-
-
 # Calibrated.
 
 
@@ -119,6 +114,12 @@ def test_bins_are_chosen_and_checked() -> None:
         calibration(frame, model, level=2)
     with pytest.raises(UsageError, match="the run has less than 5 deals: a model is tested on the last of each 5"):
         calibration(frame[frame["deal_id"] < 4], model)
+
+
+def test_games_that_the_model_is_not_for_are_told() -> None:
+    model = fit_hand_model(dealt(100, {}, seed=10, players=3))
+    with pytest.raises(UsageError, match="^games of 4 players: the model is for 3$"):
+        calibration(dealt(100, {}, seed=10, players=4), model)
 
 
 def test_one_deal_to_test_on_has_no_interval() -> None:
@@ -186,8 +187,18 @@ def test_a_hand_that_cannot_be_is_told(cards: str | list[str], message: str) -> 
         hand_value(cards)
 
 
-def test_numbers_that_cannot_be_are_told() -> None:
-    with pytest.raises(UsageError, match="players 6: there are models for 2-5"):
-        hand_value(HAND, players=6)
-    with pytest.raises(UsageError, match="col_value 0: must be an integer from 1 on"):
-        hand_value(HAND, col_value=0)
+@pytest.mark.parametrize("players", [1, 6, "4", 4.0, True, None])
+def test_a_number_of_players_that_cannot_be_is_told(players: Any) -> None:
+    with pytest.raises(UsageError, match=f"^players {players!r}: must be an integer from 2 to 5$"):
+        hand_value(HAND, players)
+
+
+@pytest.mark.parametrize("col_value", [0, 1_000_001, "2", 1.5, True, None])
+def test_a_col_value_that_cannot_be_is_told(col_value: Any) -> None:
+    with pytest.raises(UsageError, match=f"^col_value {col_value!r}: must be an integer from 1 to 1000000$"):
+        hand_value(HAND, col_value=col_value)
+
+
+def test_numbers_of_numpy_are_numbers_too() -> None:
+    value = hand_value(HAND, np.int8(3), np.int64(2))
+    assert (type(value), value) == (float, hand_value(HAND, 3, 2))

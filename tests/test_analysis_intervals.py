@@ -170,3 +170,43 @@ def test_intervals_of_differences_cover_95_percent_near_0(groups: int, games: in
 def test_intervals_of_three_groups_are_wide_enough() -> None:
     for outcome, values in tournaments(np.random.default_rng(3), 2_000, 3, 4, "player").items():
         assert coverage(values[..., 0], BOUNDS[outcome], TRUE[outcome]) >= 0.93, outcome
+
+
+def unequal_groups(rng: np.random.Generator, count: int, groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the games of groups and how many of them are won, as [tournament, group].
+
+    Groups have 1 or 8 games; two of a group, half of all of which are won, are correlated by 0.9.
+    """
+    shape = count, groups, 8
+    games = rng.choice([1, 8], shape[:2])
+    follows = rng.random(shape) < math.sqrt(0.9)
+    won = np.where(follows, rng.random((count, groups, 1)) < 0.5, rng.random(shape) < 0.5)
+    return games, (won & (np.arange(8) < games[..., None])).sum(axis=-1)
+
+
+@pytest.mark.parametrize("groups", [15, 40])
+def test_intervals_from_groups_of_different_sizes_cover_95_percent(groups: int) -> None:
+    """The variance is that of a ratio of sums over groups (Cochran, "Sampling techniques", 1977, chapter 6)."""
+    games, won = unequal_groups(np.random.default_rng(groups), 4_000, groups)
+    shares = won.sum(axis=1) / games.sum(axis=1)
+    residuals = (won - shares[:, None] * games) / games.sum(axis=1, keepdims=True)
+    variances = (residuals**2).sum(axis=1) * groups / (groups - 1)
+    intervals = [
+        bounded_interval(share, variance, groups, (0, 1))
+        for share, variance in zip(shares.tolist(), variances.tolist(), strict=True)
+    ]
+    assert 0.93 <= np.mean([low <= 0.5 <= high for low, high in intervals]) <= 0.97
+
+
+def test_a_group_that_is_worth_less_than_a_game_has_students_quantile() -> None:
+    """For 4 degrees of freedom it is 2.776445 (any table of it), and the games are 1 + 4 / 2."""
+    low, high = bounded_interval(0.5, 0.5 * 0.5 / 2, 5, (0, 1))
+    for end in (low, high):
+        assert abs(0.5 - end) == pytest.approx(2.776445 * math.sqrt(end * (1 - end) / 3), rel=1e-5)
+
+
+def test_intervals_are_plain_floats_whatever_the_mean_is() -> None:
+    interval = bounded_interval(np.float64(0.5), np.float64(0.01), 10, (0, 1))
+    assert [type(end) for end in interval] == [float, float]
+    assert [type(end) for end in wilson_interval(np.float64(3), np.int64(9))] == [float, float]
+    assert [type(end) for end in bounded_interval(np.float64(1), np.float64(0), 0, (0, 1))] == [float, float]

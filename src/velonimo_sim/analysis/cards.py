@@ -83,6 +83,8 @@ class HandRows:
         dtype intp, shape (deals,): the first row of each deal.
     games : int
         How many games these are.
+    players : int
+        Seats of a game: the same in all parts of a run.
     """
 
     hands: Words
@@ -90,6 +92,7 @@ class HandRows:
     fold: NDArray[np.int64]
     starts: NDArray[np.intp]
     games: int
+    players: int
 
 
 def hand_rows(run: Source, outcome: str, folds: Collection[int] = range(FOLDS)) -> Iterator[HandRows]:
@@ -107,12 +110,17 @@ def hand_rows(run: Source, outcome: str, folds: Collection[int] = range(FOLDS)) 
     Raises
     ------
     UsageError
-        If there is no such outcome, or a column is missing.
+        If there is no such outcome, a column is missing, or games are not all of as many players.
     """
     if outcome not in HAND_OUTCOMES:
         raise unknown_name("outcome of a hand", outcome, HAND_OUTCOMES)
-    deals = 0
-    for batch in batches(run, ["run", "game_id", "hand", outcome]):
+    deals, players = 0, set[int]()
+    for batch in batches(run, ["run", "game_id", "players", "hand", outcome]):
+        players |= set(batch["players"].unique().tolist())
+        if len(players) > 1:
+            raise UsageError(
+                f"games of {min(players)} to {max(players)} players: hands are compared among games of as many players"
+            )
         runs = batch["run"].astype("category").cat.codes
         keys = np.stack([batch["group"], runs, batch["game_id"]])
         order = np.lexsort(keys[::-1])
@@ -128,7 +136,7 @@ def hand_rows(run: Source, outcome: str, folds: Collection[int] = range(FOLDS)) 
         begins_part = np.diff(starts // _PART, prepend=-1) != 0
         for rows in np.array_split(used, starts[begins_part][1:]):
             starts_of_part, games = np.flatnonzero(begins_deal[rows]), int(begins_game[rows].sum())
-            yield HandRows(hands[rows], outcomes[rows], fold[rows], starts_of_part, games)
+            yield HandRows(hands[rows], outcomes[rows], fold[rows], starts_of_part, games, min(players))
 
 
 def hand_terms(hands: Words) -> Floats:
@@ -165,6 +173,8 @@ class HandSums:
         Cards of a hand.
     games, deals : int
         How many there are.
+    players : int
+        Seats of a game.
     """
 
     folds: Floats
@@ -173,6 +183,7 @@ class HandSums:
     hand_size: int
     games: int
     deals: int
+    players: int
 
 
 def hand_sums(run: Source, outcome: str) -> HandSums:
@@ -181,12 +192,12 @@ def hand_sums(run: Source, outcome: str) -> HandSums:
     Raises
     ------
     UsageError
-        If there are no more deals than terms, hands are not of one size, there is no such outcome, or a column is
-        missing.
+        If there are no more deals than terms, games are not all of as many players, hands are not of one size, there
+        is no such outcome, or a column is missing.
     """
     folds = np.zeros((FOLDS, len(TERMS) + 2, len(TERMS) + 2))
     holding, deals_holding = np.zeros((2, len(TERMS)), np.int64)
-    sizes, games, deals = set[int](), 0, 0
+    sizes, games, deals, players = set[int](), 0, 0, 0
     for rows in hand_rows(run, outcome):
         terms = hand_terms(rows.hands)
         folds += products_by_fold(terms, rows.outcome, rows.fold)
@@ -194,12 +205,12 @@ def hand_sums(run: Source, outcome: str) -> HandSums:
         holding += holds.sum(axis=0)
         deals_holding += np.logical_or.reduceat(holds, rows.starts).sum(axis=0)
         sizes |= set(np.unique(np.bitwise_count(rows.hands)).tolist())
-        games, deals = games + rows.games, deals + len(rows.starts)
+        games, deals, players = games + rows.games, deals + len(rows.starts), rows.players
     if deals <= len(TERMS):
         raise UsageError(f"the run has {deals} deals: what cards are worth takes more than {len(TERMS)}")
     if len(sizes) > 1:
         raise UsageError(f"hands of {min(sizes)} to {max(sizes)} cards: cards are compared among hands of one size")
-    return HandSums(folds, holding, deals_holding, sizes.pop(), games, deals)
+    return HandSums(folds, holding, deals_holding, sizes.pop(), games, deals, players)
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,8 +293,8 @@ def card_values(run: Source, outcome: str = "beaten", level: float = 0.95) -> "p
     Raises
     ------
     UsageError
-        If there are not more deals than terms (73), hands are not of one size, there is no such outcome, or the level
-        is not between 0 and 1.
+        If there are not more deals than terms (73), games are not all of as many players, hands are not of one size,
+        there is no such outcome, or the level is not between 0 and 1.
     """
     import pandas as pd
 

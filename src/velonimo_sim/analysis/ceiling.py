@@ -51,7 +51,8 @@ def hand_ceiling(run: Source, outcome: str = "beaten", level: float = 0.95) -> "
     Raises
     ------
     UsageError
-        If the pairs are too few, the outcome never differs, there is no such outcome, or a column is missing.
+        If games are not all of as many players, the pairs are too few, the outcome never differs, there is no such
+        outcome, or a column is missing.
     """
     import pandas as pd
 

@@ -230,29 +230,6 @@ def calibration(frame: "pd.DataFrame", ax: "Axes", outcome: str | None = None) -
     return _finish(frame, ax)
 
 
-def dose_response(frame: "pd.DataFrame", ax: "Axes", outcome: str | None = None) -> "Axes":
-    """Draw an outcome as it goes with the bonus of the Jersey (V9).
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row a bonus: ``bonus``, ``mean``, ``low``, ``high``, ``deals``.
-    ax : matplotlib.axes.Axes
-        Where it is drawn.
-    outcome : str, optional
-        What the mean is of; by default ``frame.attrs["outcome"]``.
-    """
-    _check(frame, "dose_response", ("bonus", "mean"))
-    _errors(frame, "mean")
-    ordered = frame.sort_values("bonus")
-    ax.fill_between(ordered["bonus"], ordered["low"], ordered["high"], color=_FIRST.colour, alpha=0.2, linewidth=0)
-    ax.plot(ordered["bonus"], ordered["mean"], color=_FIRST.colour, marker=_FIRST.marker, ms=5)
-    _places_along(frame["bonus"], ax.xaxis)
-    ax.set_xlabel("bonus of the Jersey (added to the value of a play)")
-    _name_outcome(ax.yaxis, _outcome_of(frame, outcome))
-    return _finish(frame, ax, "a point")
-
-
 def shares(frame: "pd.DataFrame", ax: "Axes") -> "Axes":
     """Draw the parts of a variance as a bar in steps: each part has a line, and begins where the one above ends.
 

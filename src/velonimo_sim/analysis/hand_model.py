@@ -23,8 +23,8 @@ from velonimo_sim.analysis.ridge import (
     squared_deviations,
     squared_errors,
 )
-from velonimo_sim.analysis.runs import Source, batches
-from velonimo_sim.errors import UsageError
+from velonimo_sim.analysis.runs import Source
+from velonimo_sim.errors import UsageError, is_integer_in
 from velonimo_sim.velonimo.cards import parse_cards
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 SHIPPED_MODELS = Path(__file__).with_name("hand_models.json")
 """The models that ``hand_value`` asks, fitted by ``experiments/024-cards``."""
+
+_LARGEST_COL_VALUE = 1_000_000
+"""The largest that ``RuleSet`` allows."""
 
 
 @dataclass(frozen=True)
@@ -115,10 +118,9 @@ def fit_hand_model(run: Source, outcome: str = "beaten") -> HandModel:
     Raises
     ------
     UsageError
-        If games are not of one number of players, there are not more deals than terms (73), hands are not of one size,
+        If games are not all of as many players, there are not more deals than terms (73), hands are not of one size,
         or there is no such outcome.
     """
-    players = _players(run)
     sums = hand_sums(run, outcome)
     penalty, _ = best_penalty(sums.folds[:-1], PENALTIES)
     # The parabola starts from what each part is expected to reach by the others: from a fit that knows a part's own
@@ -135,7 +137,7 @@ def fit_hand_model(run: Source, outcome: str = "beaten") -> HandModel:
     (bent,) = fits(folds[:-1].sum(axis=0), [0.0])
     slope, bend = bent.coefficients.tolist()
     return HandModel(
-        players=players,
+        players=sums.players,
         hand_size=sums.hand_size,
         outcome=outcome,
         mean=bent.intercept,
@@ -147,13 +149,6 @@ def fit_hand_model(run: Source, outcome: str = "beaten") -> HandModel:
         games=sums.games,
         deals=sums.deals,
     )
-
-
-def _players(run: Source) -> int:
-    found = sorted({int(players) for batch in batches(run, ["players"]) for players in batch["players"].unique()})
-    if len(found) > 1:
-        raise UsageError(f"games of {found[0]} to {found[-1]} players: a model of hands is for one number of players")
-    return found[0]
 
 
 def calibration(run: Source, model: HandModel, bins: int = 10, level: float = 0.95) -> "pd.DataFrame":
@@ -180,8 +175,8 @@ def calibration(run: Source, model: HandModel, bins: int = 10, level: float = 0.
     Raises
     ------
     UsageError
-        If there are less than two bins, or less than five deals, the level is not between 0 and 1, or a column is
-        missing.
+        If the model is for another number of players, there are less than two bins, or less than five deals, the level
+        is not between 0 and 1, or a column is missing.
     """
     import pandas as pd
 
@@ -210,7 +205,10 @@ def calibration(run: Source, model: HandModel, bins: int = 10, level: float = 0.
 
 def _held_out(run: Source, model: HandModel) -> Iterator[HandRows]:
     """Yield the rows of the deals that models are not fitted to."""
-    return hand_rows(run, model.outcome, [FOLDS - 1])
+    for rows in hand_rows(run, model.outcome, [FOLDS - 1]):
+        if rows.players != model.players:
+            raise UsageError(f"games of {rows.players} players: the model is for {model.players}")
+        yield rows
 
 
 def _calibrated_bins(moments: GroupMoments, level: float) -> list[dict[str, float]]:
@@ -257,13 +255,13 @@ def hand_value(cards: str | Sequence[str], players: int = 4, col_value: int = 1)
     ------
     UsageError
         If a card does not exist or is named twice, there are not as many as are dealt, there is no model for so many
-        players, or the value of the col is below 1.
+        players, or the value of the col is not an integer from 1 to 1,000,000.
     """
     models = _shipped_models()
-    if players not in models:
-        raise UsageError(f"players {players}: there are models for {min(models)}-{max(models)}")
-    if not col_value >= 1:
-        raise UsageError(f"col_value {col_value}: must be an integer from 1 on")
+    if not is_integer_in(players, min(models), max(models)):
+        raise UsageError(f"players {players!r}: must be an integer from {min(models)} to {max(models)}")
+    if not is_integer_in(col_value, 1, _LARGEST_COL_VALUE):
+        raise UsageError(f"col_value {col_value!r}: must be an integer from 1 to {_LARGEST_COL_VALUE}")
     model, texts = models[players], cards.split() if isinstance(cards, str) else list(cards)
     try:
         hand = parse_cards(texts)
@@ -272,7 +270,7 @@ def hand_value(cards: str | Sequence[str], players: int = 4, col_value: int = 1)
     if len(texts) != model.hand_size:
         raise UsageError(f"a hand of {len(texts)} cards: the model is for hands of {model.hand_size}")
     beaten = float(model.predict(np.array([hand]))[0])
-    return col_value * min(max(beaten, 0.0), players - 1.0)
+    return float(col_value * min(max(beaten, 0.0), players - 1.0))
 
 
 def save_models(models: Iterable[HandModel], path: Path) -> None:

@@ -7,6 +7,8 @@ from velonimo_sim.errors import UsageError
 
 _NO_VARIANCE = 1e-12
 """A variance of groups, scaled to outcomes in [0, 1], up to which it is rounding and not seen."""
+_ROUNDING = 1e-9
+"""Groups whose worth differs from one game by no more than this are games won or lost."""
 _NEARLY_NORMAL = 1_000.0
 """Degrees of freedom from which on the normal quantile stands for Student's, which is then at most 0.2 % wider."""
 
@@ -40,13 +42,16 @@ def bounded_interval(
 
     The outcome is scaled to [0, 1], where independent games that are won or lost vary most. A group is worth as many
     of them, ``e``, as give the variance seen: ``e (groups - 1) = share (1 - share) / variance``; that is at least one
-    where all groups are of the same size. The
-    interval is Wilson's for all those games (Wilson 1927; effective sample sizes: Kish, "Survey Sampling", 1965), so
-    that it stays within the bounds. Of games won or lost the share alone tells the variance, while that of groups is
-    estimated; so the quantile is Student's with ``(groups - 1) / (1 - 1 / e)`` degrees of freedom, which are
-    infinitely many if every group is one game won or lost: then the interval is Wilson's exactly. This choice of the
-    degrees of freedom rests on simulation (``tests/test_analysis_intervals.py``). Groups that show no variance count
-    for one game each, which is the least that they can be worth.
+    where all groups are of the same size, and may be less where they are not. The interval is Wilson's for all those
+    games (Wilson 1927; effective sample sizes: Kish, "Survey Sampling", 1965), so that it stays within the bounds. Of
+    games won or lost the share alone tells the variance, while that of groups is estimated; so the quantile is
+    Student's with ``(groups - 1) / (1 - 1 / e)`` degrees of freedom, which are infinitely many if every group is one
+    game won or lost: then the interval is Wilson's exactly. Where a group is worth less than a game, they are
+    ``groups - 1``. This choice of the degrees of freedom rests on simulation (``tests/test_analysis_intervals.py``).
+    Groups that show no variance count for one game each, as if they were games won or lost.
+
+    Few groups of very different sizes rest on the great ones, of which there are fewer still: of intervals of 95 %
+    from 15 groups of 1 or 8 games, 88-94 % cover the mean.
 
     Parameters
     ----------
@@ -73,7 +78,7 @@ def bounded_interval(
     """
     least, greatest = bounds
     if groups == 0:
-        return least, greatest
+        return float(least), float(greatest)
     span = greatest - least
     share = min(max((mean - least) / span, 0.0), 1.0)
     seen = variance / span**2
@@ -81,10 +86,12 @@ def bounded_interval(
     if groups > 1 and seen * groups > _NO_VARIANCE:
         worth = share * (1 - share) / seen / (groups - 1)
         games = worth * (groups - 1) + 1
-        if worth > 1 + 1e-9:  # else every group is a game won or lost
+        if worth > 1 + _ROUNDING:
             freedom = (groups - 1) / (1 - 1 / worth)
+        elif worth < 1 - _ROUNDING:
+            freedom = groups - 1
     low, high = _score_interval(share, games, student_quantile(level, freedom))
-    return min(mean, least + span * low), max(mean, least + span * high)
+    return float(min(mean, least + span * low)), float(max(mean, least + span * high))
 
 
 def _score_interval(share: float, games: float, quantile: float) -> tuple[float, float]:
@@ -92,7 +99,7 @@ def _score_interval(share: float, games: float, quantile: float) -> tuple[float,
     z2 = quantile**2
     centre = (share + z2 / (2 * games)) / (1 + z2 / games)
     half = quantile * math.sqrt(share * (1 - share) / games + z2 / (4 * games**2)) / (1 + z2 / games)
-    return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
+    return float(max(0.0, min(share, centre - half))), float(min(1.0, max(share, centre + half)))
 
 
 def student_quantile(level: float, freedom: float) -> float:
