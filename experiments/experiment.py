@@ -66,7 +66,11 @@ class Experiment:
 
     def config(self) -> dict[str, Any]:
         """Return what ``config.toml`` says: the ``seed``, the ``scale`` of each size, and what the runs need."""
-        return tomllib.loads((self.folder / "config.toml").read_text(encoding="utf-8"))
+        path = self.folder / "config.toml"
+        try:
+            return tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{path}: cannot be read ({error})") from None
 
     def play(self, size: str, seed: int | None, workers: int, overwrite: bool = False) -> Path:
         """Play what is missing of the runs, or all anew; return the folder that holds them."""
@@ -113,7 +117,8 @@ class Experiment:
                 if self.ship is not None:
                     self.ship(out)
         except (UsageError, CorruptDataError) as error:
-            say(self.name, error)
+            hint = "; --overwrite plays it anew" if "is another run" in str(error) else ""
+            say(self.name, f"{error}{hint}")
             return EXIT_USAGE
         except (BotError, WorkerError, OSError) as error:
             say(self.name, error)

@@ -231,8 +231,8 @@ def test_a_mean_outside_its_interval_is_told(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in DRAWN if "outcome" in DRAWN[name][1].attrs])
 def test_what_is_measured_has_to_be_known(name: str) -> None:
     draw, frame = DRAWN[name]
-    with pytest.raises(UsageError, match=r"^unknown outcome 'wins': there are won, place, total, points, beaten"):
-        draw(told(frame, outcome="wins"), new_axes())
+    with pytest.raises(UsageError, match=r"^outcome None: allowed is a text, such as won, place, total, points"):
+        draw(told(frame, outcome=None), new_axes())
 
 
 LABELS = {
@@ -484,3 +484,19 @@ def test_long_names_are_cut_and_dollars_are_no_mathematics() -> None:
     ax = figures.win_shares(BOTS.assign(bot=["$x_1$", "y" * 200, r"$\nothing$"]), new_axes())
     FigureCanvasAgg(ax.get_figure()).draw()
     assert tick_texts(ax, "y") == ["y" * 30 + "\n" + "y" * 27 + "...", r"\$x_1\$", r"\$\nothing\$"]
+
+
+def test_differences_are_labelled_by_what_they_compare() -> None:
+    rows = pd.DataFrame({"mean": [0.1], "low": [0.0], "high": [0.2], "games": [10]})
+    across = rows.assign(tortoises=2)
+    across.attrs = {"across": "tortoises", "baseline": 0}
+    frames = {
+        "a \N{MINUS SIGN} b": rows.assign(first="a", second="b"),
+        "B2 instead of B3": rows.assign(card="B2", instead="B3"),
+        "2 \N{MINUS SIGN} 0": across,
+        "my own": rows.assign(label="my own", first="a", second="b"),
+    }
+    for label, frame in frames.items():
+        ax = figures.differences(frame, new_axes(), outcome="turns")
+        assert [text.get_text() for text in ax.get_yticklabels()] == [label]
+        assert ax.get_xlabel() == "difference in turns"

@@ -108,7 +108,7 @@ def test_bins_are_chosen_and_checked() -> None:
     frame = dealt(100, {}, seed=10)
     model = fit_hand_model(frame)
     assert len(calibration(frame, model, bins=3)) == 3
-    with pytest.raises(UsageError, match="bins 1: must be 2 or more"):
+    with pytest.raises(UsageError, match="bins 1: allowed is an integer 2-100"):
         calibration(frame, model, bins=1)
     with pytest.raises(UsageError, match="level 2: must be between 0 and 1"):
         calibration(frame, model, level=2)
@@ -118,7 +118,7 @@ def test_bins_are_chosen_and_checked() -> None:
 
 def test_games_that_the_model_is_not_for_are_told() -> None:
     model = fit_hand_model(dealt(100, {}, seed=10, players=3))
-    with pytest.raises(UsageError, match="^games of 4 players: the model is for 3$"):
+    with pytest.raises(UsageError, match=r"^games of 4 players: the model is for 3$"):
         calibration(dealt(100, {}, seed=10, players=4), model)
 
 

@@ -391,6 +391,36 @@ def test_reading_by_batches_takes_as_much_memory_for_a_long_run_as_for_a_short_o
 # What can be wrong.
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"bots": 5}, "bots is 5: allowed is a list of texts"),
+        ({"bots": None}, "bots is None: allowed is a list of texts"),
+        ({"rules": "x"}, "rules is 'x': allowed are options, col_values among them"),
+        ({"most_points": "x"}, "most_points is 'x': allowed is an integer from 1"),
+        ({"rules": {"col_values": [1]}}, "has a col 5 of 1"),
+    ],
+    ids=lambda part: next(iter(part)) if isinstance(part, dict) else "",
+)
+def test_a_manifest_that_cannot_be_is_told_in_one_line(copy: Path, change: dict[str, object], words: str) -> None:
+    path = copy / "run.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(CorruptDataError, match=re.escape(words)):
+        load(copy).cols["beaten"]
+
+
+@pytest.mark.parametrize("runs", [None, 3, [None]])
+def test_what_is_no_run_is_told_in_one_line(runs: object) -> None:
+    with pytest.raises(UsageError, match="allowed is a folder, several, or a mapping of names to folders"):
+        load(runs)  # type: ignore[arg-type]
+
+
+def test_a_folder_of_runs_stands_for_those_in_it(played: Path) -> None:
+    assert load(played).labels == tuple(sorted(RUNS))
+    with pytest.raises(UsageError, match=r"nothing: holds no run: there is no run\.json"):
+        load(played / "nothing")
+
+
 def test_columns_that_are_not_there_are_told_with_the_nearest(played: Path) -> None:
     runs = load(played / "base")
     for ask in (runs.cols.frame, lambda names: list(runs.cols.batches(names)), lambda names: runs.cols[names]):

@@ -810,7 +810,9 @@ def test_from_python_a_run_is_gone_on_with_and_not_replaced() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"bot": ["greedy"]}, "unknown key in options 'bot': there are"),
+        ({"bot": ["greedy"]}, "unknown option 'bot': there are players, bots, table"),
+        ({"compare_rules": ["tortoise_swap=off"]}, "unknown option 'compare_rules': there are players"),
+        ({"scheduler": "tcp://127.0.0.1:1"}, "unknown option 'scheduler': there are players"),
         ({"games": 0}, "--games 0: allowed is"),
         ({"rule": "off"}, "options: rule = 'off': allowed is a table"),
         ({"workers": 0}, "workers 0: allowed is an integer 1-"),

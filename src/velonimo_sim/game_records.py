@@ -11,7 +11,7 @@ from velonimo_sim.errors import CorruptDataError
 from velonimo_sim.velonimo.record_format import check_format
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, Any]]:
+def read_lines(path: Path | str) -> Iterator[tuple[int, Any]]:
     """Yield what each line of a JSON Lines file holds, with its number from 1; blank lines are passed over.
 
     Raises
@@ -21,7 +21,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, Any]]:
     """
     number = 0
     try:
-        with path.open("rb") as raw:
+        with Path(path).open("rb") as raw:
             is_gzip = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
             for line in gzip.GzipFile(fileobj=raw) if is_gzip else raw:
@@ -36,7 +36,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, Any]]:
         raise CorruptDataError(f"{path}:{number}: is no JSON ({error})") from None
 
 
-def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_records(path: Path | str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each game of a file with its line number; games with Legends are yielded unchecked, as plain dicts.
 
     The others print as a story and draw themselves in a notebook, see ``velonimo.draw``.
@@ -59,8 +59,10 @@ def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, DrawnRecord(record)
 
 
-def write_records(path: Path, records: Iterable[dict[str, Any]]) -> None:
+def write_records(path: Path | str, records: Iterable[dict[str, Any]]) -> None:
     """Write games, such as ``Game.record()`` returns them, to a file; compressed if its name ends in ``.gz``."""
-    with gzip.open(path, "wt", encoding="utf-8") if path.suffix == ".gz" else path.open("w", encoding="utf-8") as file:
+    file_path = Path(path)
+    is_gzip = file_path.suffix == ".gz"
+    with gzip.open(path, "wt", encoding="utf-8") if is_gzip else file_path.open("w", encoding="utf-8") as file:
         for record in records:
             file.write(json.dumps(record) + "\n")

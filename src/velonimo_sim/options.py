@@ -53,6 +53,8 @@ _OF_THE_RUN = (
     "alpha",
 )
 """The options that say what a run is; ``run.json`` holds them."""
+FROM_PYTHON = tuple(name for name in _OF_THE_RUN if name != "compare_rules")
+"""The options that ``run_tournament`` takes: those of one run."""
 _NOT_IN_FILES = ("help", "config", "resume", "overwrite", "dry_run")
 """The options that are for the command line alone."""
 

@@ -88,7 +88,6 @@ def write_page(paths: Sequence[Path], game_id: str | None, preset: str | None, h
     """Write the page of one game, by its id or else the first; return the exit status."""
     from velonimo_sim.velonimo.record import RecordFaultError
 
-    _refuse_existing("--html", html)
     place, record = _first_game(paths) if game_id is None else _game_of_id(paths, game_id)
     try:
         _write_page_of(record, preset, html)
@@ -127,10 +126,13 @@ def _refuse_legends(name: str, record: Row) -> None:
         raise UsageError(f"{name}: is a game with Legends, which is not played here")
 
 
-def _refuse_existing(option: str, path: Path) -> None:
+def _check_is_free(option: str, path: Path) -> None:
+    """Raise unless a file can be made there, before anything is played or written."""
     try:
         if path.exists():
             raise UsageError(f"{option} {path}: exists; name another file")
+        if not path.parent.is_dir():
+            raise UsageError(f"{option} {path}: there is no folder {path.parent}")
     except OSError as error:
         raise UsageError(f"{option} {path}: cannot be written ({error.strerror})") from None
 
@@ -156,9 +158,6 @@ def recreate_game(folder: Path, game: int, out: Path | None, html: Path | None) 
 
     Its record is written to ``out``, its page to ``html``; if neither is named, the record is printed.
     """
-    for option, path in (("--out", out), ("--html", html)):
-        if path is not None:
-            _refuse_existing(option, path)
     if html is not None and html == out:
         raise UsageError(f"--html {html}: is --out, too; name another file")
     run = manifest_of(folder)
@@ -227,6 +226,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise UsageError("--run DIR --game N: allowed is both or none of them")
         if options.run is not None and (options.files or options.show is not None):
             raise UsageError("--run DIR --game N: allowed is neither FILE nor --show with them")
+        if options.run is None and options.out is not None:
+            raise UsageError(f"--out {options.out}: goes with --run; a page is named by --html")
+        if options.run is not None and options.rules is not None:
+            raise UsageError(f"--rules {options.rules}: goes with FILE; a run has its own rules")
+        for option, path in (("--out", options.out), ("--html", options.html)):
+            if path is not None:
+                _check_is_free(option, path)
         if options.run is not None:
             game = integer_in(0, 2**63 - 1, "--game", options.game)
             return recreate_game(options.run, game, options.out, options.html)

@@ -19,10 +19,11 @@ from velonimo_sim.analysis import change_records
 from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, exit_status_of, integer_in, leave_with, say
 from velonimo_sim.definition import Tournament
 from velonimo_sim.dry_run import plan_of, print_plan
-from velonimo_sim.errors import BotError, CorruptDataError, UsageError, WorkerError, in_one_line
+from velonimo_sim.errors import BotError, CorruptDataError, UsageError, WorkerError, in_one_line, unknown_name
 from velonimo_sim.options import (
     COMMAND,
     DEFAULT_FOLDER,
+    FROM_PYTHON,
     MAX_WORKERS,
     options_from,
     parser,
@@ -190,6 +191,9 @@ def run_tournament(
     --------
     >>> run_tournament("my-run", bots=["advised", "greedy"], games=1000, seed=7)  # doctest: +SKIP
     """
+    for name in options:
+        if name not in FROM_PYTHON:
+            raise unknown_name("option", name, FROM_PYTHON)
     tournament, folder = tournament_from(options), Path(out)
     number = available_cores() if workers is None else integer_in(1, MAX_WORKERS, "workers", str(workers))
     with prepared(tournament, folder, _say, resume, overwrite) as shards:

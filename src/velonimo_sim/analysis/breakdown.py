@@ -278,6 +278,8 @@ def moments_by(
     """
     if isinstance(by, str):
         raise UsageError(f"by {by!r}: allowed is a list of columns, such as [{by!r}]")
+    if where is not None and not isinstance(where, Mapping):
+        raise UsageError(f"where {where!r}: allowed is a mapping, such as {{'col': 1}}")
     conditions = dict(where or {})
     for column, value in conditions.items():
         if not np.isscalar(value):

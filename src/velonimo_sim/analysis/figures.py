@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from velonimo_sim.errors import UsageError, unknown_name
+from velonimo_sim.errors import UsageError
 from velonimo_sim.velonimo.cards import HARE_VALUES, TEAM_NAMES, TEAMS, parse_card
 
 if TYPE_CHECKING:
@@ -150,7 +150,8 @@ def differences(frame: "pd.DataFrame", ax: "Axes", colour: str | None = None, ou
     Parameters
     ----------
     frame : pandas.DataFrame
-        One row a difference: ``label``, ``mean``, ``low``, ``high``, ``games``.
+        One row a difference: ``label``, ``mean``, ``low``, ``high``, ``games``. Frames of ``pair_table``,
+        ``exchange_worth`` and ``differences_by`` are labelled by what they compare.
     ax : matplotlib.axes.Axes
         Where it is drawn.
     colour : str, optional
@@ -158,6 +159,7 @@ def differences(frame: "pd.DataFrame", ax: "Axes", colour: str | None = None, ou
     outcome : str, optional
         What it is a difference of; by default ``frame.attrs["outcome"]``.
     """
+    frame = _labelled(frame)
     _check(frame, "differences", ("label", "mean"), colour)
     ax.axvline(0, color="0.5", zorder=0)
     _draw_lines(frame, ax, "label", "mean", colour)
@@ -335,9 +337,25 @@ def _check(
 
 def _outcome_of(frame: "pd.DataFrame", outcome: str | None) -> str:
     name = frame.attrs.get("outcome") if outcome is None else outcome
-    if name not in _OUTCOMES:
-        raise unknown_name("outcome", name, _OUTCOMES)
-    return str(name)
+    if not isinstance(name, str):
+        raise UsageError(f"outcome {name!r}: allowed is a text, such as {', '.join(_OUTCOMES)}")
+    return name
+
+
+def _outcome_words(outcome: str) -> str:
+    """Return what an axis calls an outcome: the name of its column, if it is none of those with words of their own."""
+    return _OUTCOMES.get(outcome, outcome.replace("_", " "))
+
+
+def _labelled(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a frame of differences with a label: its own, or what is compared."""
+    for first, words, second in (("first", "\N{MINUS SIGN}", "second"), ("card", "instead of", "instead")):
+        if "label" not in frame.columns and {first, second} <= {*frame.columns}:
+            return frame.assign(label=frame[first] + f" {words} " + frame[second])
+    if "label" not in frame.columns and frame.attrs.get("across") in frame.columns:
+        across, baseline = frame.attrs["across"], frame.attrs["baseline"]
+        return frame.assign(label=frame[across].astype(str) + f" \N{MINUS SIGN} {baseline}")
+    return frame
 
 
 def _errors(frame: "pd.DataFrame", mean: str) -> NDArray[np.float64]:
@@ -473,7 +491,7 @@ def _name_outcome(axis: "Axis", outcome: str, word: str = "") -> None:
     if outcome == "won":
         unit = " (%)"
         _in_percent(axis)
-    axis.set_label_text(f"{word} {_OUTCOMES[outcome]}{unit}".strip())
+    axis.set_label_text(f"{word} {_outcome_words(outcome)}{unit}".strip())
 
 
 def _name_difference(axis: "Axis", outcome: str, words: str) -> None:
@@ -482,7 +500,7 @@ def _name_difference(axis: "Axis", outcome: str, words: str) -> None:
     if outcome == "won":
         unit = "\n(points of percent)"
         _in_percent(axis)
-    axis.set_label_text(f"{words} {_OUTCOMES[outcome]}{unit}")
+    axis.set_label_text(f"{words} {_outcome_words(outcome)}{unit}")
 
 
 def _add_legend(ax: "Axes", colour: str | None) -> None:

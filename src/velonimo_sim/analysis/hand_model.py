@@ -34,6 +34,7 @@ SHIPPED_MODELS = Path(__file__).with_name("hand_models.json")
 """The models that ``hand_value`` asks, fitted by ``experiments/024-cards``."""
 
 _LARGEST_COL_VALUE = 1_000_000
+_MOST_BINS = 100
 """The largest that ``RuleSet`` allows."""
 
 
@@ -180,8 +181,8 @@ def calibration(run: Source, model: HandModel, bins: int = 10, level: float = 0.
     """
     import pandas as pd
 
-    if bins < 2:
-        raise UsageError(f"bins {bins}: must be 2 or more")
+    if not is_integer_in(bins, 2, _MOST_BINS):
+        raise UsageError(f"bins {bins}: allowed is an integer 2-{_MOST_BINS}")
     # All predictions are held at once, in four bytes each, for their quantiles.
     predictions = [model.predict(rows.hands).astype(np.float32) for rows in _held_out(run, model)]
     if not predictions:

@@ -110,7 +110,7 @@ def student_quantile(level: float, freedom: float) -> float:
     UsageError
         If the level is not between 0 and 1.
     """
-    if not 0 < level < 1:
+    if not isinstance(level, int | float) or not 0 < level < 1:
         raise UsageError(f"level {level}: must be between 0 and 1, such as 0.95")
     chance = (1 + level) / 2
     if freedom >= _NEARLY_NORMAL:

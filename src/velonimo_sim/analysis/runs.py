@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from velonimo_sim.analysis.columns import DERIVED, derive, needed_for
 from velonimo_sim.analysis.hands import HAND_FEATURES
-from velonimo_sim.errors import UsageError, unknown_name
-from velonimo_sim.run_files import Shard, column_names, columns_of, finished_shards, read_manifest
+from velonimo_sim.errors import CorruptDataError, UsageError, is_integer_in, unknown_name
+from velonimo_sim.run_files import MANIFEST, Shard, column_names, columns_of, finished_shards, read_manifest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +45,8 @@ def load(runs: Folders) -> "LoadedRuns":
     Parameters
     ----------
     runs : Path, str, sequence of them, or mapping
-        Folders of runs; a mapping says what each is called in the column ``run``, where else the folder's name stands.
+        Folders of runs, or folders that hold some, such as that of ``--compare-rules``; a mapping says what each is
+        called in the column ``run``, where else the folder's name stands.
 
     Returns
     -------
@@ -64,18 +65,45 @@ def load(runs: Folders) -> "LoadedRuns":
     >>> run = load("my-run")  # doctest: +SKIP
     >>> run.cols[["tortoises", "points"]].groupby("tortoises").mean()  # doctest: +SKIP
     """
-    if isinstance(runs, Mapping):
-        named = [(str(label), Path(folder)) for label, folder in runs.items()]
-    else:
-        folders = [runs] if isinstance(runs, str | Path) else runs
-        named = [(Path(folder).name or str(folder), Path(folder)) for folder in folders]
+    named = _named(runs)
     if not named:
         raise UsageError("no run is named: allowed is one folder or more")
     labels = [label for label, _ in named]
     for label in labels:
         if labels.count(label) > 1:
             raise UsageError(f"two runs are called {label!r}: name them, as in load({{'base': ..., 'variant': ...}})")
-    return LoadedRuns([LoadedRun(label, folder, read_manifest(folder)) for label, folder in named])
+    return LoadedRuns([LoadedRun(label, folder, _checked_manifest(folder)) for label, folder in named])
+
+
+def _named(runs: Folders) -> list[tuple[str, Path]]:
+    """Return the folders of runs with what they are called."""
+    try:
+        if isinstance(runs, Mapping):
+            return [(str(label), Path(folder)) for label, folder in runs.items()]
+        folders = [Path(folder) for folder in ([runs] if isinstance(runs, str | Path) else runs)]
+    except TypeError:
+        raise UsageError(f"runs {runs!r}: allowed is a folder, several, or a mapping of names to folders") from None
+    return [(inner.name or str(inner), inner) for folder in folders for inner in _runs_in(folder)]
+
+
+def _runs_in(folder: Path) -> list[Path]:
+    """Return the folders of runs that a folder stands for: itself, or those in it if it is none."""
+    inner = [] if (folder / MANIFEST).exists() else sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
+    return inner or [folder]
+
+
+def _checked_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a run, if it says what is needed to read its rows."""
+    manifest = read_manifest(folder)
+    bots, rules = manifest.get("bots"), manifest.get("rules")
+    if not isinstance(bots, list) or not all(isinstance(bot, str) for bot in bots):
+        raise CorruptDataError(f"{folder / MANIFEST}: bots is {bots!r}: allowed is a list of texts")
+    if not isinstance(rules, dict) or not isinstance(rules.get("col_values"), list):
+        raise CorruptDataError(f"{folder / MANIFEST}: rules is {rules!r}: allowed are options, col_values among them")
+    for name in ("games_per_deal", "most_points"):
+        if name in manifest and not is_integer_in(manifest[name], 1, 2**63 - 1):
+            raise CorruptDataError(f"{folder / MANIFEST}: {name} is {manifest[name]!r}: allowed is an integer from 1")
+    return manifest
 
 
 @dataclass(frozen=True)
@@ -290,7 +318,10 @@ class LoadedRows:
             found = columns_of(shard, "cols", bots, list(dict.fromkeys([*own, "game_id", "seat", "col"])))
             row_of_game = (found["game_id"] - shard.first_game) * run.players + found["seat"]
             found |= {name: values[row_of_game] for name, values in columns_of(shard, "games", bots, joined).items()}
-            found["col_value"] = np.array([0, *run.manifest["rules"]["col_values"]], np.int32)[found["col"]]
+            values = np.array([0, *run.manifest["rules"]["col_values"]], np.int32)
+            if found["col"].max() >= len(values):
+                raise CorruptDataError(f"{shard.paths['cols']}: has a col {found['col'].max()} of {len(values) - 1}")
+            found["col_value"] = values[found["col"]]
         rows = len(next(iter(found.values())))
         found["players"] = np.full(rows, run.players, np.int8)
         found["run"] = np.full(rows, self._runs.labels.index(run.label), np.int16)
