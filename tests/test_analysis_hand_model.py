@@ -118,7 +118,7 @@ def test_bins_are_chosen_and_checked() -> None:
 
 def test_games_that_the_model_is_not_for_are_told() -> None:
     model = fit_hand_model(dealt(100, {}, seed=10, players=3))
-    with pytest.raises(UsageError, match="^games of 4 players: the model is for 3$"):
+    with pytest.raises(UsageError, match=r"^games of 4 players: the model is for 3$"):
         calibration(dealt(100, {}, seed=10, players=4), model)
 
 
