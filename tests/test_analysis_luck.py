@@ -175,7 +175,7 @@ def test_games_are_not_asked_for_a_difference_that_is_not_there() -> None:
 
 def test_a_difference_that_is_rounding_is_none() -> None:
     """In half of the deals the bots have changed places, so that their means differ by the order of adding up alone."""
-    frame = rows(planted(30, 7, 3, 2))
+    frame = rows(planted(30, 3, 3, 2))
     swapped = frame.assign(bot=frame["bot"].replace({"a": "b", "b": "a"}), deal_id=59 - frame["deal_id"])
     both = pd.concat([frame, swapped.assign(game_id=swapped["game_id"] + 120)])
     table = games_needed(both, "a", "b", "total", differences=[1])
