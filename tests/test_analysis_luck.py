@@ -173,6 +173,23 @@ def test_games_are_not_asked_for_a_difference_that_is_not_there() -> None:
     assert table["difference"].tolist() == [1, 2, 5]
 
 
+def test_a_difference_that_is_rounding_is_none() -> None:
+    """In half of the deals the bots have changed places, so that their means differ by the order of adding up alone."""
+    frame = rows(planted(30, 3, 3, 2))
+    swapped = frame.assign(bot=frame["bot"].replace({"a": "b", "b": "a"}), deal_id=59 - frame["deal_id"])
+    both = pd.concat([frame, swapped.assign(game_id=swapped["game_id"] + 120)])
+    table = games_needed(both, "a", "b", "total", differences=[1])
+    assert table.attrs["seen"] == 0
+    assert table["difference"].tolist() == [1]
+
+
+def test_a_difference_that_takes_more_games_than_can_be_played_is_told() -> None:
+    frame = played(CALM, 40)
+    assert games_needed(frame, "a", "b", differences=[1e-4])["single"].iloc[-1] > 10**11
+    with pytest.raises(UsageError, match=r"^differences \[1, 1e-08\]: 1e-08 takes more than 1e\+15 games$"):
+        games_needed(frame, "a", "b", differences=[1, 1e-8])
+
+
 def test_a_bot_in_several_seats_counts_by_its_mean() -> None:
     frame = played([("a", 1.0), ("b", 0.0), ("b", 0.0)], 200)
     table = games_needed(frame, "a", "b")

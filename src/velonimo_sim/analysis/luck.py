@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 PARTS = ("deal", "bots", "play")
 """The parts of the variance of an outcome; see ``variance_shares``."""
 
+_ROUNDING = 1e-6
+"""A mean difference of less than so many standard deviations is rounding: to see it would take 10^12 games or more."""
+_MOST_GAMES = 1e15
+"""No more games are asked for: the number of games would not be exact, and nobody can play them."""
+
 _Sums = NDArray[np.float64]
 """Sums over rows of numbers side by side, shape (..., columns + 2): of each column, of all squares, and of the squared
 sums of the rows; all that variances and covariances of columns need, on average."""
@@ -102,6 +107,9 @@ def games_needed(
     with a chance of ``power`` (Lachin, "Introduction to sample size determination", Controlled Clinical Trials 2,
     1981). The variances are taken as they are in the run, whatever the difference.
 
+    The interval of ``saving`` needs many deals: of intervals of 95 %, about 87 % hold the saving with 10 deals, 92-95 %
+    with 50, and 95 % with 300.
+
     Parameters
     ----------
     run : LoadedRuns, pandas.DataFrame, Path or str
@@ -118,18 +126,18 @@ def games_needed(
     Returns
     -------
     pandas.DataFrame
-        ``difference`` (that of the run first, if it is not 0, without its sign), ``single`` and ``duplicate`` (games,
-        the latter whole deals), ``variance_single`` and ``variance_duplicate`` (a game, in squared units of the
-        outcome, of ``won`` shares), ``saving`` (of 1), ``low``, ``high`` (of ``saving``). ``attrs`` says ``first``,
-        ``second``, ``outcome``, ``seen`` (the difference of the run, with its sign), and from how many ``games`` and
-        ``deals`` all this is estimated.
+        ``difference`` (that of the run first, if it is not 0 but for rounding, without its sign), ``single`` and
+        ``duplicate`` (games, the latter whole deals), ``variance_single`` and ``variance_duplicate`` (a game, in
+        squared units of the outcome, of ``won`` shares), ``saving`` (of 1), ``low``, ``high`` (of ``saving``).
+        ``attrs`` says ``first``, ``second``, ``outcome``, ``seen`` (the difference of the run, with its sign), and from
+        how many ``games`` and ``deals`` all this is estimated.
 
     Raises
     ------
     UsageError
         If a bot is not in every game, deals are not all played the same number of times or only once, there are fewer
-        than 3, the difference is the same in all deals, one asked for is not above 0, or a bot, an outcome or a level
-        is not known.
+        than 3, the difference is the same in all deals, one asked for is not above 0 or takes more than 10^15 games, or
+        a bot, an outcome or a level is not known.
     """
     import pandas as pd
 
@@ -149,9 +157,13 @@ def games_needed(
     clustered = variance + (seatings - 1) * covariance
     unit = 100 if name == "won" else 1
     seen = unit * float(values.mean())
+    if abs(seen) < _ROUNDING * unit * math.sqrt(variance):
+        seen = 0.0
     asked = np.array([abs(seen), *differences])[0 if seen else 1 :]
     quantiles = student_quantile(level, math.inf) + NormalDist().inv_cdf(power)
     single, duplicate = (quantiles**2 * each / (asked / unit) ** 2 for each in (variance, clustered))
+    if max(single.max(initial=0), duplicate.max(initial=0)) > _MOST_GAMES:
+        raise UsageError(f"differences {list(differences)}: {asked.min():g} takes more than {_MOST_GAMES:.0e} games")
     table = pd.DataFrame(
         {
             "difference": asked,

@@ -1,18 +1,23 @@
 """What each piece of advice is worth: bots that have it beside bots that lack it, at the same table."""
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from velonimo_sim.analysis.frames import Rows, rows_of
-from velonimo_sim.analysis.intervals import wilson_interval
+from velonimo_sim.analysis.intervals import bounded_interval, student_quantile
 from velonimo_sim.analysis.runs import Folders, LoadedRun, LoadedRuns, load
-from velonimo_sim.analysis.tables import paired_difference
 from velonimo_sim.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_ROUNDING = 1e-18
+"""The square of an effect up to which it is rounding, and the deal without effect."""
 
 
 class _Switch(NamedTuple):
@@ -30,9 +35,12 @@ def switch_effects(runs: "LoadedRuns | Folders", level: float = 0.95) -> "pd.Dat
     effect is the win share of those that have it on less that of those that have it off, over the same deals from the
     same seats.
 
-    Where the seats of a deal end alike in all games, the switch has changed nothing. If that is so in all deals the
-    effect is 0, and its interval rests on how many deals it could still change: as many as Wilson's interval leaves
-    possible.
+    A switch may change the win share in few deals or in none, and few changes tell little of how many more there could
+    be, and how great. So to the squares of the effects that the variance rests on, ``z^2 / (1 + changes / z^2)`` more
+    are added, each the mean square of the changes seen and of a deal that the switch wins wholly. If nothing was
+    changed the interval reaches about as far as Wilson's for 0 of all deals, ``z^2 / deals`` (Wilson 1927), and with
+    many changes nothing of this is left. In simulations of 1-100 changes expected in 5,000 deals, 94-100 % of the
+    intervals of 95 % covered the effect (``tests/test_analysis_switches.py``).
 
     Parameters
     ----------
@@ -45,9 +53,9 @@ def switch_effects(runs: "LoadedRuns | Folders", level: float = 0.95) -> "pd.Dat
     -------
     pandas.DataFrame
         ``switch``, ``players``, ``lack`` (seats of the table that have it off), ``mean``, ``low``, ``high`` (of the
-        difference in win share), ``changed`` (share of the deals in which it changes a result), ``games``, ``deals``;
-        the switches with the greatest mean effect first, each by ``players`` and ``lack``. ``attrs`` says the
-        ``outcome``.
+        difference in win share), ``changed`` (share of the deals in which it changes the points of a seat), ``games``,
+        ``deals``; the switches with the greatest mean effect first, each by ``players`` and ``lack``. ``attrs`` says
+        the ``outcome``.
 
     Raises
     ------
@@ -71,23 +79,30 @@ def _effect(run: LoadedRun, level: float) -> dict[str, Any]:
         raise UsageError(
             f"run {run.label!r}: plays each deal once: needed are duplicate deals, as by seating rotations"
         )
-    effect = paired_difference(rows.frame, switch.on, switch.off, level=level)
-    changed = _changed_deals(rows)
-    low, high = effect.low, effect.high
-    if changed == 0:
-        high = wilson_interval(0, effect.groups, level)[1]
-        low = -high
+    means = rows.means("won")
+    effects = means[:, rows.index_of(switch.on)] - means[:, rows.index_of(switch.off)]
+    low, high = _interval(effects, level)
     return {
         "switch": switch.name,
         "players": run.players,
         "lack": Counter(run.manifest["tables"][0])[run.manifest["bots"].index(switch.off)],
-        "mean": effect.mean,
+        "mean": float(effects.mean()),
         "low": low,
         "high": high,
-        "changed": changed / effect.groups,
+        "changed": _changed_deals(rows) / len(effects),
         "games": run.games,
-        "deals": effect.groups,
+        "deals": len(effects),
     }
+
+
+def _interval(effects: NDArray[np.float64], level: float) -> tuple[float, float]:
+    """Return the interval of the mean of effects on the win share, one a deal, that may be rare."""
+    deals, squares = len(effects), effects**2
+    seen = np.count_nonzero(squares > _ROUNDING)
+    z2 = student_quantile(level, math.inf) ** 2
+    added = z2 / (1 + seen / z2) * (squares.sum() + 1) / (seen + 1)
+    variance = (effects.var() + added / deals) / max(deals - 1, 1)
+    return bounded_interval(float(effects.mean()), float(variance), deals, (-1.0, 1.0), level)
 
 
 def _switch_of(run: LoadedRun) -> _Switch:
