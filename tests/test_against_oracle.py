@@ -167,7 +167,8 @@ class Lockstep:
 
     @classmethod
     def begin(cls, setting: Setting) -> "Lockstep":
-        rules = setting.rules.to_dict() | {"jersey_bonus": setting.rules.bonus(setting.players)}
+        rules = setting.rules.in_force(setting.players)
+        del rules["exchanged_cards"]  # the oracle is handed what was dealt
         return cls(
             new_state(setting.players, setting.rules, setting.starter),
             Oracle(setting.players, rules, setting.starter),

@@ -134,6 +134,7 @@ def naive_covers(frame: pd.DataFrame, truth: Floats) -> Floats:
     return (np.abs(contrast @ fitted - truth) <= half).astype(np.float64)
 
 
+@pytest.mark.slow
 def test_95_percent_of_the_intervals_of_planted_card_values_and_zeros_hold_them_but_not_of_naive_ones() -> None:
     values = planted(CARD_VALUES)[:55]
     truth, zero = contrasts(values), values == 0

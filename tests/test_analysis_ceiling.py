@@ -34,6 +34,7 @@ def rows(deals: int, share: float, rng: np.random.Generator) -> pd.DataFrame:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.1])
 def test_95_percent_of_the_intervals_hold_the_planted_share(share: float) -> None:
     rng, repeats = np.random.default_rng(5), 500

@@ -29,6 +29,7 @@ def rows_of_two_runs(seed: int, worth: float) -> pd.DataFrame:
     return pd.concat(runs, ignore_index=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("worth", [0.0, 0.4])
 def test_a_planted_worth_is_found_within_its_interval(worth: float) -> None:
     tables = [exchange_worth(rows_of_two_runs(seed, worth), "B2", "B3", "x") for seed in range(REPEATS)]

@@ -93,6 +93,7 @@ def test_the_effect_is_the_win_share_of_those_with_it_less_that_of_those_without
     ]
 
 
+@pytest.mark.slow
 def test_95_percent_of_the_intervals_cover_the_effect(tmp_path: Path) -> None:
     """The truth is the mean effect of 100,000 deals."""
     large = planted(3, 1, 0.5, seed=1_000_000, deals=100_000)
@@ -122,6 +123,7 @@ def with_wins(frame: pd.DataFrame, wins: int, losses: int) -> pd.DataFrame:
     return frame.assign(won=frame["won"].where(~changed, is_better))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expected", [3, 10])
 @pytest.mark.parametrize("losing", [0.0, 0.3])
 def test_intervals_cover_the_effect_of_rare_changes(tmp_path: Path, expected: int, losing: float) -> None:

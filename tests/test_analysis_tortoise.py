@@ -77,6 +77,7 @@ def at_five_tables(rows: pd.DataFrame) -> pd.DataFrame:
 # Known truth.
 
 
+@pytest.mark.slow
 def test_the_three_ways_cover_the_truth_and_each_other() -> None:
     rng = np.random.default_rng(1)
     truth = {("worth", way): SWAP + PLAIN for way in WAYS}

@@ -396,8 +396,8 @@ def test_an_experiment_leaves_tables_figures_records_and_what_is_shipped(
     assert [line.split(",")[:2] for line in lines] == [
         ["greedy", "greedy"],
         ["greedy", "random"],
-        ["hold-hares", "hold-hares"],
         ["hold-hares", "random"],
+        ["hold-hares", "hold-hares"],
     ]
     assert "<svg" in (tmp_path / "results" / "wins.svg").read_text()
     assert (tmp_path / "shipped").read_text() == "full"

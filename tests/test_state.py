@@ -277,16 +277,16 @@ def test_flipped_byte_at_every_position() -> None:
     assert equal(from_bytes(bytes(data)), in_phase(Phase.FOLLOW))
 
 
-@pytest.mark.parametrize("versions", [(1, 1), (3, 1), (2, 0), (2, 2), (512, 1)])
+@pytest.mark.parametrize("versions", [(1, 1), (4, 1), (2, 0), (2, 2), (512, 1)])
 def test_bytes_of_another_version(versions: tuple[int, int]) -> None:
-    assert (STATE_VERSION, RULES_VERSION) == (2, 1)
+    assert (STATE_VERSION, RULES_VERSION) == (3, 1)
     payload = in_phase(Phase.LEAD).tobytes()
     data = HEADER.pack(b"VELO", *versions, zlib.crc32(payload)) + payload
     with pytest.raises(CorruptDataError) as caught:
         from_bytes(data)
     assert str(caught.value) == (
         f"the state was saved as version {versions[0]} under rules version {versions[1]}; "
-        "this is version 2 under rules version 1"
+        "this is version 3 under rules version 1"
     )
 
 
@@ -329,7 +329,7 @@ def test_text_nested_too_deep(text: str) -> None:
 
 
 @pytest.mark.parametrize("field", ["velonimo_state", "rules_version"])
-@pytest.mark.parametrize("version", [0, 3, -1, "2", None, [2], 2.5, True, 2.0])
+@pytest.mark.parametrize("version", [0, 4, -1, "2", None, [2], 2.5, True, 2.0])
 def test_json_of_another_version(field: str, version: Any) -> None:
     content = json.loads(to_json(in_phase(Phase.LEAD)))
     content[field] = version

@@ -288,7 +288,7 @@ class LoadedRows:
         """Yield the rows of one run, shard by shard."""
         import pandas as pd
 
-        bots = sorted({bot for each in self._runs.runs for bot in each.manifest["bots"]})
+        bots = list(dict.fromkeys(bot for each in self._runs.runs for bot in each.manifest["bots"]))
         categories = {"bot": pd.CategoricalDtype(bots), "run": pd.CategoricalDtype(self._runs.labels)}
         needed = needed_for([*names, "deal_id"])
         rules = self._runs.rules.filter(needed)

@@ -37,7 +37,7 @@ STATE = np.dtype(
 State: TypeAlias = np.void
 """A record of dtype ``STATE``."""
 
-STATE_VERSION = 2
+STATE_VERSION = 3
 """Version of the saved form of a state, in bytes and in JSON."""
 _HEADER = struct.Struct("<4sHHI")
 _MAGIC = b"VELO"
