@@ -129,7 +129,7 @@ FIGURES = (
     }
 )
 
-EXPERIMENT = Experiment(Path(__file__).parent, runs, tables, FIGURES, ship)
+EXPERIMENT = Experiment(Path(__file__).parent, runs, tables, FIGURES, ship=ship)
 
 if __name__ == "__main__":
     sys.exit(EXPERIMENT.main())
