@@ -32,7 +32,7 @@ CARD = 0.5
 LUCK_OF_SEAT, LUCK_OF_BOT = 1.0, 2.5
 """Standard deviations of what the other cards of a deal add to a seat, and of how well they suit a bot."""
 
-REPEATS, DEALS = 1_000, 60
+REPEATS, DEALS = 500, 60
 
 
 def played(
@@ -101,7 +101,7 @@ def covered(table: pd.DataFrame, true: "pd.Series[float]") -> float:
 @pytest.mark.parametrize("outcome", OUTCOMES)
 @pytest.mark.parametrize("by", ["bot", "seat", "card", "dull"])
 def test_intervals_of_means_cover_95_percent(by: str, outcome: str) -> None:
-    """Of 1,000 runs of 60 deals; by bot and seat a deal has three rows of each key, by cards none to nine."""
+    """Of 500 runs of 60 deals; by bot and seat a deal has three rows of each key, by cards none to nine."""
     table = in_repeats(lambda frame: outcomes_by(frame, ["repeat", by], outcome))
     assert 0.93 <= covered(table, true_means([by], outcome)) <= 0.97
 
