@@ -450,6 +450,7 @@ def test_a_baseline_alone_has_nothing_to_be_compared_with() -> None:
         differences_by(GAMES, "bot", where={"bot": "a"})
 
 
+@pytest.mark.slow
 def test_intervals_of_shares_cover_95_percent() -> None:
     """Games of a deal have the same cards, so that rows as if independent would give intervals that are too short."""
     tables = in_repeats(lambda frame: moments_by(frame, ["repeat", "card"], "won").shares(["repeat"]))

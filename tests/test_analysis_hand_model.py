@@ -88,6 +88,7 @@ def test_a_model_that_promises_too_much_is_found_out() -> None:
     assert table["predicted"].iloc[-1] > table["high"].iloc[-1]
 
 
+@pytest.mark.slow
 def test_95_percent_of_the_intervals_of_the_bins_hold_the_truth() -> None:
     """Each deal is played three times, so that rows as the unit would not do."""
     coefficients = dict(zip(TERMS, planted(PLANTED).tolist(), strict=True))

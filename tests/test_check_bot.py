@@ -66,7 +66,11 @@ def test_positions_are_those_of_their_seed() -> None:
 # Sound bots.
 
 
-@pytest.mark.parametrize("bot", quick_bots(), ids=lambda bot: bot.policy.name)
+@pytest.mark.parametrize(
+    "bot",
+    [pytest.param(bot, marks=pytest.mark.slow if bot.name in ("champion", "cheater") else ()) for bot in quick_bots()],
+    ids=lambda bot: bot.policy.name,
+)
 def test_every_bot_of_the_house_passes(bot: Bot) -> None:
     report = check_bot.check_bot(bot.text, POSITIONS)
     flaws = [finding.flaw for finding in report.findings]

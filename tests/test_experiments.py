@@ -207,6 +207,7 @@ def test_the_tables_are_printed_as_they_stand_in_the_source() -> None:
     assert advised.stand_text(stand.STAND / 1024) in source
 
 
+@pytest.mark.slow
 def test_plays_are_counted_once_and_those_on_top_stand() -> None:
     plays, stood = np.zeros((2, stand.SITUATIONS, advised.VALUES), np.int64)
     advised.count_plays(np.array([new_state(3)]), np.zeros(3, STREAM), 1, 300, plays, stood)
