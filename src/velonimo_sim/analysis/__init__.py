@@ -1,4 +1,4 @@
-"""Statistics of tournament results: tables with intervals, comparisons, ratings, seats, and when to stop.
+"""Statistics of tournament results: who wins, by what, and what seats, cards, rules and luck are worth.
 
 A deal is played by several seatings, and the games of a deal are not independent. They form a group, and the group is
 the unit of all intervals. Knows no engine: everything is computed from game rows, as a run leaves them.

@@ -49,7 +49,6 @@ _LOOKS = (
     _Look("#000000", "X", "++"),
     _Look("#F0E442", "*", "oo"),
 )
-_FIRST = _LOOKS[0]
 _TEAM_COLOURS = ("#0072B2", "#E69F00", "#999999", "#009E73", "#CC79A7", "#D55E00", "#F0E442")
 """Colours of the teams, nearest to their names; the letters tell them apart."""
 _PLACES_OF_HARES = tuple(8.8 + 0.6 * hare for hare in range(len(HARE_VALUES)))
