@@ -23,6 +23,8 @@ Stream: TypeAlias = np.void
 
 CHANCE = 1_000
 """Purpose of the stream that draws what happens within a game."""
+DICE = 1_500
+"""Purpose of the stream that the dice of a game are thrown from."""
 BOT = 2_000
 """Purpose of the stream of the bot in seat 0; seat s has ``BOT + s``. Purposes below ``CHANCE`` are deals."""
 
@@ -78,6 +80,23 @@ def below(stream: Stream, n: int) -> int:
         threshold = (_LOW_32 - bound + U1) % bound
         while product & _LOW_32 < threshold:
             product = multiply(next_word(stream) >> _32, bound)
+    return integer(product >> _32)
+
+
+@inlined
+def below_at(stream: Stream, number: int, n: int) -> int:
+    """Return the uniform integer from 0 to ``n - 1`` that a later word of the stream gives, which stays where it is.
+
+    Word 1 is the next one. A word that would bias the draw is replaced by mixing it once more.
+    """
+    bound = np.uint64(n)
+    word = _mix(add(stream["state"], multiply(stream["gamma"], np.uint64(number))))
+    product = multiply(word >> _32, bound)
+    if product & _LOW_32 < bound:
+        threshold = (_LOW_32 - bound + U1) % bound
+        while product & _LOW_32 < threshold:
+            word = _mix(add(word, _GOLDEN))
+            product = multiply(word >> _32, bound)
     return integer(product >> _32)
 
 

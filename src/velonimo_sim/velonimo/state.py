@@ -4,16 +4,17 @@ A state is the view of the player to act plus everything that is hidden from him
 ``state["view"]``; a bot is handed that part and nothing else.
 """
 
-import json
-import struct
-import zlib
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from velonimo_sim._jit import inlined
 from velonimo_sim.bits import U0, integer
-from velonimo_sim.errors import CorruptDataError, UsageError, is_integer_in
+from velonimo_sim.errors import UsageError, is_integer_in
+from velonimo_sim.states import SavedForm, Words
+from velonimo_sim.states import clone as clone
+from velonimo_sim.states import equal as equal
+from velonimo_sim.states import state_hash as state_hash
 from velonimo_sim.velonimo.cards import DECK, TORTOISES, card_texts, parse_cards
 from velonimo_sim.velonimo.moves import author_of
 from velonimo_sim.velonimo.rules import MAX_PLAYERS, RULES_VERSION, RuleSet, checked_rules
@@ -39,8 +40,6 @@ State: TypeAlias = np.void
 
 STATE_VERSION = 3
 """Version of the saved form of a state, in bytes and in JSON."""
-_HEADER = struct.Struct("<4sHHI")
-_MAGIC = b"VELO"
 
 
 @inlined
@@ -93,24 +92,6 @@ def new_state(players: int, rules: RuleSet | None = None, starter: int = 0) -> S
     for field in ("seat", "turn", "author", "wearer", "swap_victim"):
         view[field] = NOBODY
     return state
-
-
-def clone(state: State) -> State:
-    """Return an independent copy of a state or of a view."""
-    copies = np.empty(1, state.dtype)
-    copies[0] = state
-    copy: State = copies[0]
-    return copy
-
-
-def equal(a: State, b: State) -> bool:
-    """Whether two states are the same in every field."""
-    return a.tobytes() == b.tobytes()
-
-
-def state_hash(state: State) -> int:
-    """Return a hash of the state: equal states, equal hash, within one process."""
-    return hash(state.tobytes())
 
 
 def view_of(state: State, seat: int) -> View:
@@ -276,10 +257,16 @@ def _faults_of_racers(view: View, phase: Phase, turn: int) -> list[str]:
     return faults
 
 
+_CARDS = Words(lambda word: list(card_texts(word)), parse_cards)
+_CARD_FIELDS = (("view", "hand"), ("view", "known"), ("view", "played"), ("view", "reward"), ("hands",), ("known",))
+_FORM = SavedForm(
+    "velonimo", b"VELO", STATE_VERSION, RULES_VERSION, STATE, validate, dict.fromkeys(_CARD_FIELDS, _CARDS)
+)
+
+
 def to_bytes(state: State) -> bytes:
     """Return the state in its saved form: magic, versions, checksum, record (little-endian)."""
-    payload = state.tobytes()
-    return _HEADER.pack(_MAGIC, STATE_VERSION, RULES_VERSION, zlib.crc32(payload)) + payload
+    return _FORM.to_bytes(state)
 
 
 def from_bytes(data: bytes) -> State:
@@ -290,23 +277,12 @@ def from_bytes(data: bytes) -> State:
     CorruptDataError
         If the data is no state, of another version, damaged, or describes an impossible state.
     """
-    if not isinstance(data, bytes) or len(data) < _HEADER.size or data[:4] != _MAGIC:
-        raise CorruptDataError("these bytes are no saved state")
-    _, version, rules_version, checksum = _HEADER.unpack_from(data)
-    _check_versions(version, rules_version)
-    payload = data[_HEADER.size :]
-    if len(payload) != STATE.itemsize or zlib.crc32(payload) != checksum:
-        raise CorruptDataError("the saved state is damaged: its checksum does not fit")
-    return _sound(np.frombuffer(payload, STATE).copy()[0])
-
-
-_CARD_FIELDS = {("view", "hand"), ("view", "known"), ("view", "played"), ("view", "reward"), ("hands",), ("known",)}
+    return _FORM.from_bytes(data)
 
 
 def to_json(state: State) -> str:
     """Return the state as JSON for people and other programs: cards by name, all else as numbers."""
-    content = {"velonimo_state": STATE_VERSION, "rules_version": RULES_VERSION, **_to_plain(state, ())}
-    return json.dumps(content)
+    return _FORM.to_json(state)
 
 
 def from_json(text: str) -> State:
@@ -317,87 +293,4 @@ def from_json(text: str) -> State:
     CorruptDataError
         If the text is no state, of another version, or describes an impossible state.
     """
-    try:
-        content = json.loads(text)
-        version, rules_version = content.pop("velonimo_state"), content.pop("rules_version")
-    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
-        raise CorruptDataError("this text is no saved state") from None
-    _check_versions(version, rules_version)
-    state = np.zeros(1, STATE)[0]
-    _from_plain(state, content, ())
-    return _sound(state)
-
-
-def _check_versions(version: object, rules_version: object) -> None:
-    if repr((version, rules_version)) != repr((STATE_VERSION, RULES_VERSION)):
-        raise CorruptDataError(
-            f"the state was saved as version {version} under rules version {rules_version}; "
-            f"this is version {STATE_VERSION} under rules version {RULES_VERSION}"
-        )
-
-
-def _sound(state: State) -> State:
-    faults = validate(state)
-    if faults:
-        raise CorruptDataError(f"the saved state is impossible: {'; '.join(faults)}")
-    return state
-
-
-def _to_plain(record: np.void, path: tuple[str, ...]) -> dict[str, Any]:
-    plain: dict[str, Any] = {}
-    for name in record.dtype.names or ():
-        value = record[name]
-        if isinstance(value, np.void):
-            plain[name] = _to_plain(value, (*path, name))
-        elif (*path, name) in _CARD_FIELDS:
-            plain[name] = _card_lists(value.tolist())
-        else:
-            plain[name] = value.tolist()
-    return plain
-
-
-def _card_lists(value: int | list[Any]) -> list[Any]:
-    return [_card_lists(part) for part in value] if isinstance(value, list) else list(card_texts(value))
-
-
-def _from_plain(record: np.void, plain: Any, path: tuple[str, ...]) -> None:
-    names = record.dtype.names or ()
-    if not isinstance(plain, dict) or set(plain) != set(names):
-        raise CorruptDataError(f"{'.'.join(path) or 'state'}: allowed are the fields {', '.join(names)}")
-    for name in names:
-        here = (*path, name)
-        if isinstance(record[name], np.void):
-            _from_plain(record[name], plain[name], here)
-            continue
-        shape = np.shape(record[name])
-        try:
-            if here in _CARD_FIELDS:
-                record[name] = _read_cards(plain[name], shape)
-            else:
-                record[name] = _read_integers(plain[name], shape)
-        except (ValueError, OverflowError) as error:
-            raise CorruptDataError(f"{'.'.join(here)}: {error}") from None
-
-
-def _read_cards(value: Any, shape: tuple[int, ...]) -> Any:
-    """Return lists of cards, nested as the shape says, as words."""
-    if shape:
-        _check_length(value, shape[0])
-        return [_read_cards(part, shape[1:]) for part in value]
-    if not isinstance(value, list) or not all(isinstance(card, str) for card in value):
-        raise ValueError(f"{value!r} is no list of cards")
-    return parse_cards(value)
-
-
-def _read_integers(value: Any, shape: tuple[int, ...]) -> Any:
-    if shape:
-        _check_length(value, shape[0])
-        return [_read_integers(part, shape[1:]) for part in value]
-    if type(value) is not int:
-        raise ValueError(f"{value!r} is no integer")
-    return value
-
-
-def _check_length(value: Any, length: int) -> None:
-    if not isinstance(value, list) or len(value) != length:
-        raise ValueError(f"{value!r} is no list of {length}")
+    return _FORM.from_json(text)
