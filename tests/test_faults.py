@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from conftest import rotated_seatings
 from velonimo_sim._clock import monotonic_ns
+from velonimo_sim.bot.policy import compiled_bot
 from velonimo_sim.errors import BotError, UsageError
 from velonimo_sim.faults import Fault, OnFault
 from velonimo_sim.rng import Stream
@@ -19,7 +20,6 @@ from velonimo_sim.velonimo.playout import Table
 from velonimo_sim.velonimo.policies import parse_bot
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.greedy import greedy
-from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.view import Phase, View

@@ -50,20 +50,21 @@ ORDER = (
     {"_clock"},
     {"bits"},
     {"rng"},
+    {"bot"},
+    {"bot.parameter", "bot.plain"},
+    {"bot.policy"},
+    {"bot.plug_ins"},
+    {"bot.text"},
     {"velonimo.rules"},
     {"velonimo.view", "velonimo.rows", "velonimo.record_format"},
     {"velonimo.tables", "velonimo.moves"},
-    {"velonimo.legal", "velonimo.describe"},
-    {"velonimo.state"},
+    {"velonimo.legal"},
+    {"velonimo.describe", "velonimo.state"},
     {"velonimo.step", "velonimo.refused"},
     {"velonimo.determinize"},
     {"velonimo.exact"},
-    {"velonimo.policies.parameter"},
-    {"velonimo.policies.base"},
-    {"velonimo.policies.plain"},
-    {"velonimo.policies.policy"},
-    {"velonimo.policies.plug_ins"},
     {"velonimo.policies"},
+    {"velonimo.policies.base"},
     {"velonimo.policies.uniform"},
     {"velonimo.policies.greedy"},
     {"velonimo.policies.hold_hares", "velonimo.policies.stand"},
@@ -232,7 +233,7 @@ def test_the_graph_is_read() -> None:
 def test_only_what_loads_by_name_imports_for_types_alone() -> None:
     users = {module for module in modules() if imports(module, for_types=True)}
     loaded_by_name = {"velonimo_sim", "velonimo_sim.analysis"}
-    assert users == loaded_by_name | {"velonimo_sim.velonimo.policies", "velonimo_sim.velonimo.policies.policy"}
+    assert users == loaded_by_name | {"velonimo_sim.bot.policy"}
     assert all(imports(module, for_types=True) <= set(modules()) for module in users)
 
 
@@ -250,11 +251,7 @@ def test_rules_never_see_a_state_or_a_view() -> None:
 
 SEES_VIEWS = (
     "",
-    ".parameter",
     ".base",
-    ".plain",
-    ".policy",
-    ".plug_ins",
     ".uniform",
     ".greedy",
     ".hold_hares",
@@ -277,6 +274,11 @@ def test_policies_see_views_alone_and_search_what_they_determinize(bot: str) -> 
 def test_every_file_of_the_policies_is_judged() -> None:
     files = {module.removeprefix(f"{PACKAGE}.velonimo.policies") for module in modules() if ".policies" in module}
     assert files == set(SEES_VIEWS) | set(SEARCHES)
+
+
+@pytest.mark.parametrize("module", sorted(name for name in RANKS if name.startswith(f"{PACKAGE}.bot.")))
+def test_what_the_games_bots_share_knows_no_game(module: str) -> None:
+    assert [name for name in reached(module) if name.startswith(f"{PACKAGE}.velonimo")] == []
 
 
 # What is compiled.

@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 from conftest import rotated_seatings
 from velonimo_sim._jit import INTERPRETED, kernel
 from velonimo_sim.bits import U0, integer, popcount
+from velonimo_sim.bot.policy import Policy, compiled_bot
+from velonimo_sim.bot.text import Bot
 from velonimo_sim.errors import BotError, UsageError
 from velonimo_sim.rng import BOT, CHANCE, STREAM, Stream, new_stream, open_stream
 from velonimo_sim.velonimo.cards import DECK, HARES, TORTOISES, card_texts
 from velonimo_sim.velonimo.legal import count_plays
 from velonimo_sim.velonimo.moves import JERSEY, KEEP, PASS, Kind, kind_of, seat_of
 from velonimo_sim.velonimo.playout import Table
-from velonimo_sim.velonimo.policies import Bot, parse_bot
+from velonimo_sim.velonimo.policies import parse_bot
 from velonimo_sim.velonimo.policies.base import SCRATCH, Scratch
-from velonimo_sim.velonimo.policies.policy import Policy, compiled_bot
 from velonimo_sim.velonimo.policies.uniform import uniform
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW, most_col_rows
 from velonimo_sim.velonimo.rules import RuleSet

@@ -18,6 +18,7 @@ import pytest
 
 from conftest import position, rotated_seatings
 from velonimo_sim import BotError, Move, Parameter, UsageError, compiled_bot, new_game, tournament
+from velonimo_sim.bot.plain import PlainPlayer
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.cards import DECK, card_texts, parse_cards
 from velonimo_sim.velonimo.describe import describe_view
@@ -27,7 +28,6 @@ from velonimo_sim.velonimo.playout import Table
 from velonimo_sim.velonimo.policies import BUILT_IN, bot_names, parse_bot
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.greedy import greedy
-from velonimo_sim.velonimo.policies.plain import PlainPlayer
 from velonimo_sim.velonimo.policies.uniform import uniform
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW
 from velonimo_sim.velonimo.rules import RuleSet
@@ -325,7 +325,7 @@ def test_a_plain_bot_sees_the_view_of_its_seat_and_all_legal_moves() -> None:
     game = new_game(3, seed=8)
     for _ in range(60):
         view = game.state["view"]
-        player = PlainPlayer(Witness(), game.rules.to_dict())
+        player = PlainPlayer(Witness(), "velonimo", game.rules.to_dict())
         player.choose(view)
         _, (seen, moves, _) = Witness.seen[-1]
         assert seen == game.view(int(view["turn"])) == describe_view(view, game.rules.to_dict())
@@ -434,7 +434,7 @@ def test_any_other_answer_is_an_illegal_move(answer: object, told: str, monkeypa
 def test_more_gifts_than_a_compiled_bot_s_memory_for_moves_are_all_listed() -> None:
     view = position(["N1 B1 R3 R6", "B6 B7 B2", "Y4"], "B1 N1, swap 1", taken="B2 B7")["view"]
     view["hand"], view["swap_count"], view["sizes"][0] = parse_cards(card_texts(DECK)[:20]), 5, 20
-    player = PlainPlayer(Witness(), {})
+    player = PlainPlayer(Witness(), "velonimo", {})
     player.choose(view)
     _, (_, moves, _) = Witness.seen[-1]
     assert len(set(moves)) == 15_504

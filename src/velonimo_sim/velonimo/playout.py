@@ -13,17 +13,18 @@ from numpy.typing import NDArray
 from velonimo_sim._clock import HAS_CLOCK, monotonic_ns
 from velonimo_sim._jit import FUNCTION_WORDS, INTERPRETED, keep_function, kernel, kernel_as, picker
 from velonimo_sim.bits import integer, popcount
+from velonimo_sim.bot.parameter import MAX_PARAMETERS
+from velonimo_sim.bot.plain import NO_MOVE, PlainPlayer, read_answer
+from velonimo_sim.bot.policy import PlainPolicy, PolicyFunction
+from velonimo_sim.bot.text import Bot
 from velonimo_sim.errors import BotError, IllegalMoveError, UsageError, in_one_line
 from velonimo_sim.faults import Fault, OnFault
 from velonimo_sim.rng import BOT, CHANCE, STREAM, open_stream
 from velonimo_sim.velonimo.cards import HARES, TORTOISES
 from velonimo_sim.velonimo.legal import REASONS, Refusal, refusal
 from velonimo_sim.velonimo.moves import JERSEY, PASS, Kind, kind_of, seat_of
-from velonimo_sim.velonimo.policies import Bot, parse_bot
-from velonimo_sim.velonimo.policies.base import POLICY, SCRATCH, PolicyFunction, Scratch
-from velonimo_sim.velonimo.policies.parameter import MAX_PARAMETERS
-from velonimo_sim.velonimo.policies.plain import NO_MOVE, PlainPlayer, read_answer
-from velonimo_sim.velonimo.policies.policy import PlainPolicy
+from velonimo_sim.velonimo.policies import parse_bot
+from velonimo_sim.velonimo.policies.base import POLICY, SCRATCH, Scratch
 from velonimo_sim.velonimo.policies.uniform import uniform
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW
 from velonimo_sim.velonimo.rules import MAX_PLAYERS, RuleSet
@@ -418,7 +419,7 @@ class Table:
         self._policies = policy_table([bot.policy.function for bot in bots])
         self._settings = bot_settings(bots)
         self._players = {
-            (index, copy): PlainPlayer(bot.policy.make(bot.values), rules.to_dict())
+            (index, copy): PlainPlayer(bot.policy.make(bot.values), "velonimo", rules.to_dict())
             for index, bot in enumerate(bots)
             if isinstance(bot.policy, PlainPolicy)
             for copy in range((seatings == index).sum(axis=1).max())
@@ -526,7 +527,7 @@ class Table:
             self._take_fault(loop, Fault.OVER_TIME, self._over_time(player.took))
             return
         try:
-            move = read_answer(answer)
+            move = read_answer(answer, "velonimo")
         except IllegalMoveError as error:
             self._take_fault(loop, Fault.ILLEGAL_MOVE, f"chose what is no move: {error}")
             return

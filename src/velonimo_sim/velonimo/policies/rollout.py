@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from velonimo_sim._clock import monotonic_ns
 from velonimo_sim._jit import kernel
 from velonimo_sim.bits import integer
+from velonimo_sim.bot.policy import compiled_bot
 from velonimo_sim.halving import rounds_of, sort_by_score
 from velonimo_sim.rng import STREAM, Stream, next_word
 from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.inference import BELIEF, Belief, believe, imagine, share_by_advice
-from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.policies.search import (
     BACKUP,
     CAUTION,
