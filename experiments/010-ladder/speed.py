@@ -188,7 +188,7 @@ def print_twins(seed: int, runs: int) -> None:
         say(COMMAND, f"twins: run {run} of {runs}")
         for table, times in zip(tables, seconds, strict=True):
             game_rows = np.zeros(TWIN_GAMES * PLAYERS, GAME_ROW)
-            col_rows = np.zeros(TWIN_GAMES * GAMES["velonimo"].most_col_rows(RuleSet(), PLAYERS), COL_ROW)
+            col_rows = np.zeros(TWIN_GAMES * GAMES["velonimo"].most_detail_rows(RuleSet(), PLAYERS), COL_ROW)
             began = time.perf_counter()
             table.play(0, TWIN_GAMES, game_rows, col_rows)
             times.append(time.perf_counter() - began)
