@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,10 @@ class TableLike(Protocol):
 
     def play(self, first_game: int, games: int, game_rows: NDArray[np.void], detail_rows: NDArray[np.void]) -> int:
         """Play consecutive games, fill in their rows and return the number of detail rows."""
+
+
+Recreated: TypeAlias = tuple[dict[str, Any], NDArray[np.void], NDArray[np.void]]
+"""The record of a game, its game rows and its detail rows."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +152,7 @@ class GameSpec:
         table: TableLike = self.module("playout").open_table(bots, rules, seatings, seed, on_fault, time_limit)
         return table
 
-    def recreate(self, table: TableLike, game: int) -> tuple[dict[str, Any], NDArray[np.void], NDArray[np.void]]:
+    def recreate(self, table: TableLike, game: int) -> Recreated:
         """Play one game at a table once more; return its record, its game rows and its detail rows.
 
         Raises
@@ -156,7 +160,7 @@ class GameSpec:
         BotError
             If a bot is at fault, unless the table says otherwise.
         """
-        played: tuple[dict[str, Any], NDArray[np.void], NDArray[np.void]] = self.module("recreate").recreate(table, game)
+        played: Recreated = self.module("recreate").recreate(table, game)
         return played
 
     def module(self, name: str) -> Any:

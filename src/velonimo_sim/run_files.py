@@ -1,8 +1,8 @@
 """The files of a run: their names, when they are whole, and how they are read back. Knows no engine.
 
-A run folder holds ``run.json``, the manifest, and shards. A shard is a pair of Parquet files with the index of its first
-game: ``games-``, and the detail of the game, ``cols-`` or ``races-``. Both are complete on disk before either gets its
-name, and ``games-`` gets it last, so that a shard is finished if and only if that name is there.
+A run folder holds ``run.json``, the manifest, and shards. A shard is a pair of Parquet files with the index of its
+first game: ``games-``, and ``cols-`` or ``races-``, which tell more of the games. Both are complete on disk before
+either gets its name, and ``games-`` gets it last, so that a shard is finished if and only if that name is there.
 """
 
 import json
@@ -287,10 +287,6 @@ def rows_of_game(folder: Path, players: int, game: int) -> dict[str, list[dict[s
 def unfinished_files(folder: Path) -> list[Path]:
     """Return what a run that was killed has left half done: files without a final name, shards without both files."""
     found = {path.name: match for path in folder.iterdir() if (match := _SHARD.fullmatch(path.name))}
-    names = [
-        name
-        for name, match in found.items()
-        if match[1] or f"games-{match[3]}.parquet" not in found
-    ]
+    names = [name for name, match in found.items() if match[1] or f"games-{match[3]}.parquet" not in found]
     others = (folder / f"_{MANIFEST}", folder / PROBE)
     return [folder / name for name in sorted(names)] + [path for path in others if path.exists()]
