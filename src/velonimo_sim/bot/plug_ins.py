@@ -14,7 +14,7 @@ from types import ModuleType
 from velonimo_sim.bot.policy import PlainPolicy, Policy
 from velonimo_sim.errors import UsageError, in_one_line, unknown_name
 
-GROUPS = {"velonimo": "velonimo_sim.bots"}
+GROUPS = {"velonimo": "velonimo_sim.bots", "velocity": "velonimo_sim.velocity_bots"}
 """By game: the entry-point group in which an installed package announces bots, ``name = "module:attribute"``."""
 
 
