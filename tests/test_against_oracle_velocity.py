@@ -13,13 +13,13 @@ from oracle.velocity import COLOURS, FINISH_PLACES, Race
 from velonimo_sim._jit import INTERPRETED
 from velonimo_sim.errors import IllegalMoveError
 from velonimo_sim.rng import new_stream
-from velonimo_sim.velocity.course import Course
 from velonimo_sim.velocity.dice import Dice
 from velonimo_sim.velocity.legal import all_legal_moves
 from velonimo_sim.velocity.moves import move_text, parse_move
 from velonimo_sim.velocity.rules import RuleSet
 from velonimo_sim.velocity.state import State, new_state
 from velonimo_sim.velocity.step import apply, place_of
+from velonimo_sim.velocity.track import Course
 from velonimo_sim.velocity.view import NOBODY, Phase
 
 pytestmark = pytest.mark.kernel
@@ -171,14 +171,12 @@ class Setting:
         special = {*self.supply, *self.obstacles}
         course = Course(
             name="random",
-            reconstruction=True,
             length=self.length,
             supply=tuple(self.supply),
             obstacle=tuple(self.obstacles),
             route=tuple(space for space in range(1, self.length + 1) if space not in special),
-            from_examples=(),
         )
-        dice = Dice(team=(1, 2, 3, 4, 5, 6), **{die: tuple(faces) for die, faces in self.dice.items()})
+        dice = Dice.from_dict({"name": "random", "team": [1, 2, 3, 4, 5, 6]} | self.dice)
         return RuleSet(course=course, dice=dice, **self.options)
 
 
