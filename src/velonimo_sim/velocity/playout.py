@@ -175,6 +175,9 @@ def play_games(
             loop["deal"] = integer(loop["game"]) // len(seatings)
             open_game(loop, start[0], scratches, settings, seating)
             _open_rows(rows, race, start[0]["view"])
+            if loop["is_traced"]:
+                loop["stopped"] = Stop.DEALT
+                return False
         if not _play_race(loop, policies, scratches, seating, rows, race):
             return False
         _close_rows(rows, loop["state"]["view"])

@@ -14,7 +14,7 @@ from velonimo_sim.velocity.policies.base import Scratch
 from velonimo_sim.velocity.policies.outlook import TASTE, Taste, choose_by_outlook
 from velonimo_sim.velocity.view import View
 
-CAN = 2.0
+CAN = 3.0
 """Spaces that a can is worth, where nothing else is said."""
 
 

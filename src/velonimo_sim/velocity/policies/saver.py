@@ -1,8 +1,9 @@
-"""The bot ``saver``: keeps cans for the obstacles before the finish, and holds back the second courier.
+"""The bot ``saver``: keeps a can for the obstacles before the finish, and holds back the second courier.
 
-As long as it has no more cans than couriers that still need one, a can is dear to it, but for staying on an obstacle.
-Where a tie is decided by the last courier (C18, C19), it holds back its second: it crosses the finish line with it only
-when nothing else is to be done, or when the race may soon be over.
+Its last can is dear to it, but for staying on an obstacle. Where a tie is decided by the last courier (C18, C19), it
+holds back its second: it crosses the finish line with it only when nothing else is to be done, or when the race may soon
+be over. With 3 and 4 players somebody's third courier ends the race before the eighth place does, so that there is no
+tie, and nothing to hold back for.
 """
 
 import numpy as np
@@ -19,10 +20,15 @@ from velonimo_sim.velocity.state import WINNING_COURIERS
 from velonimo_sim.velocity.track import FINISH_PLACES
 from velonimo_sim.velocity.view import View
 
-DEAR_CAN = 5.0
-"""Spaces that a can is worth as long as it is needed for an obstacle."""
+DEAR_CAN = 4.0
+"""Spaces that the last can is worth."""
+CAN_AT_OBSTACLE = 1.0
+"""Spaces that a can is worth when it is spent for what it was kept for."""
 HELD_BACK = -20.0
 """Spaces that it is worth to cross with the second courier, while it is held back."""
+FEW_PLAYERS = 4
+"""With so many players or fewer the third courier of somebody ends the race."""
+_FITTING, _ON, _OFF = range(3)
 
 
 @kernel
@@ -34,24 +40,30 @@ def is_tie_likely(view: View, places_left: int) -> bool:
     return FINISH_PLACES - integer(view["n_finished"]) > places_left
 
 
+@kernel
+def holds_back(view: View, hold: int, places_left: int) -> bool:
+    """Whether the second courier is held back."""
+    if hold == _OFF or (hold == _FITTING and view["players"] <= FEW_PLAYERS):
+        return False
+    return is_tie_likely(view, places_left)
+
+
 @compiled_bot(
     "saver",
-    "keeps cans for the obstacles before the finish, holds back the second courier",
+    "keeps a can for the obstacles before the finish, holds back the second courier",
     [
-        Parameter("keep", bool, True, help="keep cans for the obstacles"),
-        Parameter("hold", bool, True, help="hold back the second courier"),
+        Parameter("keep", bool, True, help="keep a can for the obstacles"),
+        Parameter("hold", ("fitting", "on", "off"), "fitting", help="hold back the second; fitting: with 5-7 players"),
         Parameter("places", int, 2, (0, FINISH_PLACES), "cross with the second when so few finish places are free"),
     ],
     game="velocity",
 )
 def saver(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
-    """Choose the move of the most progress, with cans for the obstacles kept and the second courier held back."""
-    keep, hold, places = scratch["parameters"][0] > 0, scratch["parameters"][1] > 0, scratch["parameters"][2]
-    seat = integer(view["turn"])
-    needed = WINNING_COURIERS - integer(view["finished"][seat])
+    """Choose the move of the most progress, with a can kept for the obstacles and the second courier held back."""
+    keeps, hold, places = scratch["parameters"][0] > 0, scratch["parameters"][1], scratch["parameters"][2]
     tastes = np.empty(1, TASTE)
     taste = tastes[0]
-    taste["can"] = DEAR_CAN if keep and view["cans"][seat] <= needed else CAN
-    taste["can_at_obstacle"] = CAN
-    taste["second_courier"] = HELD_BACK if hold and is_tie_likely(view, integer(places)) else 0.0
+    taste["can"] = DEAR_CAN if keeps and view["cans"][view["turn"]] <= 1 else CAN
+    taste["can_at_obstacle"] = CAN_AT_OBSTACLE if keeps else CAN
+    taste["second_courier"] = HELD_BACK if holds_back(view, integer(hold), integer(places)) else 0.0
     return choose_by_outlook(view, tastes[0])
