@@ -71,6 +71,12 @@ def test_every_bot_stands_in_the_list_with_its_help_and_defaults(command: Printe
         assert ("cheats" in line) == policy.sees_all
 
 
+def test_the_game_may_be_named_before_and_after_show(command: Printed) -> None:
+    assert command("--game", "velonimo") == command()
+    shown = command("show", "greedy")
+    assert command("show", "greedy", "--game", "velonimo") == command("--game", "velonimo", "show", "greedy") == shown
+
+
 def test_a_broken_package_is_named_on_stderr_and_the_others_are_listed(
     command: Printed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +128,9 @@ def test_show_tells_a_bot_and_its_parameters(bot: str, told: str, command: Print
     ("arguments", "fragments"),
     [
         (["show", "gredy"], ["unknown bot 'gredy'", "did you mean 'greedy'?"]),
+        (["--game", "velonim"], ["unknown game 'velonim'", "did you mean 'velonimo'?"]),
+        (["show", "greedy", "--game", "chess"], ["unknown game 'chess'", "velonimo"]),
+        (["--game", "chess", "show", "greedy"], ["unknown game 'chess'", "velonimo"]),
         (["show", "missing.py:Bot"], ["there is no file missing.py"]),
         (["show", "rollout:n=0"], ["rollout:n=0", "an integer 1-1000000"]),
         (["show"], ["BOT"]),

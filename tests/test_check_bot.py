@@ -21,7 +21,7 @@ from velonimo_sim.velonimo.moves import KEEP
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.greedy import greedy
 from velonimo_sim.velonimo.policies.uniform import uniform
-from velonimo_sim.velonimo.state import from_json, to_json, validate
+from velonimo_sim.velonimo.state import State, from_json, to_json, validate
 from velonimo_sim.velonimo.view import Phase, View
 
 POSITIONS = 300
@@ -157,6 +157,16 @@ class Spy:
         return moves[int(frame.f_locals["state"]["hands"].sum()) % len(moves)]
 
 
+class Wavers:
+    """Takes another move every fifth time."""
+
+    asked = 0
+
+    def choose(self, view: dict[str, Any], moves: list[Move], rng: random.Random) -> object:  # noqa: ARG002
+        self.asked += 1
+        return moves[-1] if self.asked % 5 == 2 else moves[0]
+
+
 FLAWS = {
     "passing": (Flaw.ILLEGAL, "'keep': this is not what has to be decided now"),
     "raising": (Flaw.RAISES, "ValueError: never"),
@@ -178,6 +188,24 @@ def test_a_flaw_is_found_with_its_cause_and_a_position_that_shows_it(bot: str) -
     assert cause in finding.cause
     assert 10 < finding.positions <= POSITIONS
     assert validate(finding.state) == []
+
+
+@pytest.fixture
+def _nothing_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let states be no more than their views, as in a game that hides nothing."""
+
+    def look_the_same(a: State, b: State) -> bool:
+        return bool(a["view"].tobytes() == b["view"].tobytes())
+
+    monkeypatch.setattr("velonimo_sim.velonimo.state.equal", look_the_same)
+
+
+@pytest.mark.usefixtures("_nothing_hidden")
+def test_where_nothing_is_hidden_another_move_is_no_peeking() -> None:
+    report = check("Wavers")
+    assert [finding.flaw for finding in report.findings] == [Flaw.VARIES]
+    assert check("peeking").findings == ()
+    assert not report.hides
 
 
 def test_the_first_position_is_shown_as_it_was_asked_about() -> None:
@@ -211,6 +239,12 @@ def test_a_sound_bot_is_reported_line_by_line(command: Printed) -> None:
     assert lines[4].startswith("time of a decision: ")
 
 
+@pytest.mark.usefixtures("_nothing_hidden")
+def test_where_nothing_is_hidden_the_report_says_so(command: Printed) -> None:
+    status, out, _ = command("greedy", "--positions", "50", "--game", "velonimo")
+    assert (status, out.splitlines()[3]) == (0, "nothing is hidden")
+
+
 @pytest.mark.parametrize(
     ("bot", "answers"),
     [("passing", "no yes yes"), ("Moody", "yes no yes"), ("peeking", "yes yes no"), ("raising", "no yes yes")],
@@ -229,7 +263,7 @@ def test_json_has_the_report_and_positions_that_can_be_loaded(command: Printed) 
     status, out, err = command("test_check_bot:passing", "--positions", "100", "--seed", "5", "--json")
     assert (status, err, out.count("\n")) == (1, "", 1)
     report = json.loads(out)
-    assert (report["bot"], report["positions"]) == ("test_check_bot:passing", 100)
+    assert (report["bot"], report["game"], report["positions"]) == ("test_check_bot:passing", "velonimo", 100)
     (finding,) = report["findings"]
     assert finding["flaw"] == "illegal move"
     assert from_json(json.dumps(finding["position"]))["view"]["phase"] == Phase.LEAD
@@ -240,6 +274,7 @@ def test_json_has_the_report_and_positions_that_can_be_loaded(command: Printed) 
     [
         ([], ["BOT"]),
         (["gredy"], ["unknown bot 'gredy'", "did you mean 'greedy'?"]),
+        (["greedy", "--game", "chess"], ["unknown game 'chess'", "velonimo"]),
         (["missing.py:Bot"], ["there is no file missing.py"]),
         (["rollout:n=0"], ["rollout:n=0", "an integer 1-1000000"]),
         (["greedy", "--positions", "0"], ["--positions 0", "integer 1-"]),

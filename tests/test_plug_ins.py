@@ -10,15 +10,20 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from numba import types
 
 from conftest import position, rotated_seatings
 from velonimo_sim import BotError, Move, Parameter, UsageError, compiled_bot, new_game, tournament
-from velonimo_sim.bot.plain import PlainPlayer
+from velonimo_sim.bot import text as bot_text
+from velonimo_sim.bot.plain import PlainPlayer, read_answer
+from velonimo_sim.bot.plug_ins import GROUPS
+from velonimo_sim.game import GAMES
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.cards import DECK, card_texts, parse_cards
 from velonimo_sim.velonimo.describe import describe_view
@@ -300,6 +305,102 @@ def test_a_broken_package_is_named_and_costs_nothing_else() -> None:
     with pytest.raises(UsageError, match="bot absent of package broken-bots cannot be loaded: AttributeError"):
         parse_bot("absent")
     assert play(["clever", "greedy"])[0]["fault"].tolist() == [0] * 12
+
+
+# Which game a bot is of.
+
+
+def test_every_game_has_a_group_in_which_packages_announce_its_bots() -> None:
+    assert set(GROUPS) == set(GAMES)
+    assert len(set(GROUPS.values())) == len(GROUPS)
+
+
+@pytest.fixture
+def _chess(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Add a game of which there is what bots need."""
+    files: dict[str, dict[str, Any]] = {
+        "policies": {"BUILT_IN": {"random": "uniform:uniform", "patzer": "patzer:patzer"}},
+        "policies.base": {"POLICY": types.int64(types.int64, types.int64, types.int64)},
+        "describe": {"describe_view": lambda view, rules: (view, rules), "describe_moves": lambda view: [view + 1]},
+        "moves": {"parse_move": {"e4": np.uint64(12)}.get},
+    }
+    for name, content in files.items():
+        module = ModuleType(f"velonimo_sim.chess.{name}")
+        vars(module).update(content)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(GROUPS, "chess", "velonimo_sim.chess_bots")
+
+
+class Castles:
+    """Plays chess alone."""
+
+    game = "chess"
+
+    def choose(self, view: Answer, moves: list[int], rng: random.Random) -> object:  # noqa: ARG002
+        return moves[0]
+
+
+@compiled_bot("adds", "adds up what it is handed", game="chess")
+def adds(view: int, scratch: int, stream: int) -> np.uint64:
+    return view + scratch + stream  # type: ignore[return-value]
+
+
+@pytest.mark.usefixtures("_chess")
+@pytest.mark.parametrize(
+    ("text", "game", "message"),
+    [
+        ("greedy", "chess", "bot greedy is a bot of velonimo: bots of chess are random, patzer"),
+        ("rollout:n=5", "chess", "bot rollout is a bot of velonimo: bots of chess are random, patzer"),
+        (
+            "test_plug_ins:first",
+            "chess",
+            "bot test_plug_ins:first is a bot of velonimo: bots of chess are ",
+        ),
+        ("patzer", "velonimo", f"bot patzer is a bot of chess: bots of velonimo are {', '.join(BUILT_IN)}"),
+        ("test_plug_ins:adds", "velonimo", "bot test_plug_ins:adds is a bot of chess: bots of velonimo are random, "),
+        ("test_plug_ins:Castles", "velonimo", "bot test_plug_ins:Castles is a bot of chess: bots of velonimo are "),
+        ("gredy", "chess", "unknown bot 'gredy': there are random, patzer"),
+        ("greedy", "ches", "unknown game 'ches': there are velonimo, chess; did you mean 'chess'?"),
+    ],
+)
+def test_a_bot_of_another_game_is_refused_in_one_line(text: str, game: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        bot_text.parse_bot(text, game)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("_chess")
+def test_a_class_that_names_no_game_plays_any() -> None:
+    assert [bot_text.parse_bot("picking:Picks", game).policy.game for game in ("velonimo", "chess")] == [
+        "velonimo",
+        "chess",
+    ]
+    assert bot_text.parse_bot("test_plug_ins:Castles", "chess").policy.game == "chess"
+
+
+@pytest.mark.usefixtures("_chess")
+def test_a_bot_is_compiled_for_its_game() -> None:
+    assert bot_text.parse_bot("test_plug_ins:adds", "chess").policy.function(1, 2, 3) == 6
+
+
+@pytest.mark.usefixtures("_chess")
+def test_a_plain_bot_is_handed_what_its_game_describes_and_its_answer_is_read_by_it() -> None:
+    assert PlainPlayer(Castles(), "chess", {"blitz": True}).choose(7) == 8  # type: ignore[arg-type]
+    assert read_answer("e4", "chess") == 12
+
+
+@pytest.mark.usefixtures("_chess")
+def test_packages_announce_bots_by_game(packages: Path) -> None:
+    points = packages / "sound_bots-1.0.dist-info" / "entry_points.txt"
+    points.write_text(f"{points.read_text()}\n[velonimo_sim.chess_bots]\nknight = clever:Clever\n")
+    assert bot_text.bot_names("chess") == ["random", "patzer", "knight"]
+    assert bot_names() == [*BUILT_IN, "absent", "broken", "clever"]
+    assert bot_text.parse_bot("knight", "chess").policy.game == "chess"
+    with pytest.raises(UsageError, match="bot knight is a bot of chess: bots of velonimo are random, "):
+        parse_bot("knight")
+    with pytest.raises(UsageError, match="bot clever is a bot of velonimo: bots of chess are random, patzer, knight"):
+        bot_text.parse_bot("clever", "chess")
 
 
 # Plain bots: what they are handed.

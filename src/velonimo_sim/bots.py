@@ -25,7 +25,7 @@ def _setting(parameter: Parameter) -> str:
 
 
 def list_bots(game: str) -> None:
-    """Print every bot of a game with its parameters' defaults; one that does not load is told on stderr and left out."""
+    """Print the bots of a game with their parameters' defaults; one that does not load is told on stderr alone."""
     bots = []
     for name in bot_names(game):
         try:

@@ -121,12 +121,11 @@ class Report:
         """Show the report for people."""
         flaws, rules = {finding.flaw for finding in self.findings}, _of(self.game, "rules")
         players = f"{rules.MIN_PLAYERS}-{rules.MAX_PLAYERS} players"
-        blind = f"blind to hidden cards: {_yes_unless(flaws & {Flaw.PEEKS})}"
         lines = [
             f"{self.bot}: {self.positions:,} positions of {players} in all phases",
             f"legal in all of them: {_yes_unless(flaws & {Flaw.ILLEGAL, Flaw.RAISES, Flaw.CHANGES})}",
             f"same view and stream, same move: {_yes_unless(flaws & {Flaw.VARIES})}",
-            blind if self.hides else "nothing is hidden",
+            f"blind to hidden cards: {_yes_unless(flaws & {Flaw.PEEKS})}" if self.hides else "nothing is hidden",
             f"time of a decision: {self.mean_ms:,.3f} ms, at most {self.worst_ms:,.3f} ms",
         ]
         for finding in self.findings:
@@ -251,9 +250,9 @@ class Examinee:
     """
 
     def __init__(self, bot: Bot) -> None:
+        self.game = bot.policy.game
         self.times: list[int] = []
         self._left_over = cycle((0, 0xDEAD_BEEF))  # what is left in a scratch, on which no bot may rely
-        self.game = bot.policy.game
         self._sees_all = bot.sees_all
         self._scratch = bot.scratch()
         self._function = bot.policy.function
