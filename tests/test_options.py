@@ -31,6 +31,7 @@ def as_toml(options: Mapping[str, Any]) -> str:
 
 
 EVERYTHING = """
+game = "velonimo"
 players = 3
 bots = ["greedy", "random", "rollout:n=5"]
 table = "single"
@@ -54,7 +55,7 @@ hand_size = 9
 jersey_bonus = "none"
 """
 ARGUMENTS = (
-    *("--players", "3", "--bots", "greedy", "random", "rollout:n=5", "--table", "single"),
+    *("--game", "velonimo", "--players", "3", "--bots", "greedy", "random", "rollout:n=5", "--table", "single"),
     *("--seating", "permutations", "--games", "12", "--seed", "77", "--rules", "bga", "--on-fault", "forfeit"),
     *("--time-limit", "60000", "--until", "greedy>random", "--alpha", "0.001", "--workers", "2", "--quiet", "--json"),
     *("--rule", "tortoise_swap=optional", "--rule", "col_values=3,1", "--rule", "hand_size=9"),
@@ -187,6 +188,7 @@ def test_the_options_in_the_manifest_are_the_resolved_ones() -> None:
     write('seed = 3\ngames = 4\nbots = ["greedy", "random"]\nout = "run"\n[rule]\nhand_size = 9')
     assert play("--config", "run.toml", "--seed", "5", "--rule", "tortoise_swap=off").status == 0
     assert manifest("run")["options"] == {
+        "game": "velonimo",
         "players": 2,
         "bots": ["greedy", "random"],
         "table": "single",

@@ -821,7 +821,7 @@ def test_a_bot_that_sees_all_is_called_a_cheat(capsys: pytest.CaptureFixture[str
     arguments = ["--bots", "test_plug_ins:clairvoyant", "greedy", "--games", "4", "--out", "run"]
     assert tournament.main(arguments) == 0
     out, err = capsys.readouterr()
-    assert err == "velonimo_sim.tournament: bot test_plug_ins:clairvoyant cheats: it sees all cards\n"
+    assert err == "velonimo_sim.tournament: bot test_plug_ins:clairvoyant cheats: it sees all\n"
     assert out.splitlines()[1].startswith("greedy ")
     assert out.splitlines()[2].startswith("test_plug_ins:clairvoyant (sees all) ")
     assert tournament.main([*arguments, "--overwrite", "--json"]) == 0

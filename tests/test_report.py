@@ -395,7 +395,7 @@ def test_who_sees_all_cards_stands_last_and_is_named(played: Callable[..., Any])
     played(*SMALL)
     best = page_of().table("standings")["bot"][0]
     change_manifest(sees_all=[bot == best for bot in THREE])
-    assert page_of().table("standings")["bot"].tolist()[-1] == f"{best} (sees all cards, which is cheating)"
+    assert page_of().table("standings")["bot"].tolist()[-1] == f"{best} (sees all, which is cheating)"
 
 
 def test_many_pairs_are_in_the_table_alone(played: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -422,6 +422,7 @@ BAD_INPUT = {
     "players no number": (["--players", "four"], ["players four", "2-5"]),
     "one bot": (["--bots", "random"], ["players 1", "2-5"]),
     "six bots": (["--bots", *["random"] * 6], ["players 6", "2-5"]),
+    "unknown game": (["--game", "velonima"], ["unknown game 'velonima'", "mean 'velonimo'"]),
     "no bot": (["--bots"], ["--bots"]),
     "no games": (["--games", "0"], ["--games 0", "1-"]),
     "fewer games than none": (["--games", "-5"], ["--games -5", "1-"]),
@@ -810,9 +811,9 @@ def test_from_python_a_run_is_gone_on_with_and_not_replaced() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"bot": ["greedy"]}, "unknown option 'bot': there are players, bots, table"),
-        ({"compare_rules": ["tortoise_swap=off"]}, "unknown option 'compare_rules': there are players"),
-        ({"scheduler": "tcp://127.0.0.1:1"}, "unknown option 'scheduler': there are players"),
+        ({"bot": ["greedy"]}, "unknown option 'bot': there are game, players, bots, table"),
+        ({"compare_rules": ["tortoise_swap=off"]}, "unknown option 'compare_rules': there are game, players"),
+        ({"scheduler": "tcp://127.0.0.1:1"}, "unknown option 'scheduler': there are game, players"),
         ({"games": 0}, "--games 0: allowed is"),
         ({"rule": "off"}, "options: rule = 'off': allowed is a table"),
         ({"workers": 0}, "workers 0: allowed is an integer 1-"),

@@ -136,7 +136,7 @@ def play_all_out(starts: NDArray[np.void], room: NDArray[np.void], scratch: Scra
 
 @kernel
 def count_decisions(
-    policies: NDArray[np.uint64], scratch: Scratch, starts: NDArray[np.void], room: NDArray[np.void], chance: Stream
+    policies: NDArray[np.void], scratch: Scratch, starts: NDArray[np.void], room: NDArray[np.void], chance: Stream
 ) -> int:
     """Do what ``play_all_out`` does and return how many decisions it takes."""
     decisions, state = 0, room[0]
@@ -144,7 +144,7 @@ def count_decisions(
         for i in range(len(starts)):
             room[0] = starts[i]
             while state["view"]["phase"] < Phase.COL_OVER:
-                step(state, decide(policies, 0, state["view"], scratch, chance), chance)
+                step(state, decide(policies[0], state["view"], scratch, chance), chance)
                 decisions += 1
     return decisions
 
@@ -229,7 +229,7 @@ def timed_decisions(texts: Sequence[str], games: int, seed: int) -> NDArray[np.v
 
 @kernel
 def time_game(
-    policies: NDArray[np.uint64],
+    policies: NDArray[np.void],
     scratches: NDArray[np.void],
     states: NDArray[np.void],
     streams: NDArray[np.void],
@@ -253,7 +253,7 @@ def time_game(
         decisions[noted]["bot"] = bot
         decisions[noted]["moves"] = legal_moves(view, moves)
         began = monotonic_ns()
-        move = decide(policies, bot, view, scratches[bot], streams[seat])
+        move = decide(policies[bot], view, scratches[bot], streams[seat])
         decisions[noted]["ns"] = monotonic_ns() - began
         noted += 1
         step(state, move, streams[MAX_PLAYERS])

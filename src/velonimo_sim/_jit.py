@@ -14,9 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 from numba import config, njit, types
 from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -99,46 +101,55 @@ def _compile(function: Function, *signature: Any, **options: Any) -> Function:
     return compiled
 
 
-FUNCTION_WORDS = 3
-"""Words of 64 bits that numba's value of a compiled function takes."""
+FUNCTION = np.dtype([("words", "u8", (3,))])
+"""What numba's value of a compiled function takes."""
 
 if INTERPRETED:
 
-    def keep_function(function: Any, row: Any) -> None:
-        """Keep a function in a row of a table."""
-        row[0] = function
+    def new_functions(number: int) -> NDArray[Any]:
+        """Return a table with room for so many functions."""
+        return np.empty(number, object)
 
-    def kept_function(table: Any, index: int, *arguments: Any) -> Any:
-        """Return a function of a table, which takes arguments of the types of those given."""
-        return table[index, 0]
+    def keep_function(function: Any, table: Any, index: int) -> None:
+        """Keep a function in a table."""
+        table[index] = function
+
+    def kept_function(row: Any, view: Any, scratch: Any, stream: Any) -> Any:
+        """Return the function in a row of a table, which takes arguments of the types of those given."""
+        return row
 
 else:
 
+    def new_functions(number: int) -> NDArray[Any]:
+        """Return a table with room for so many functions."""
+        return np.zeros(number, FUNCTION)
+
     @intrinsic  # type: ignore[untyped-decorator]
-    def keep_function(typing_context: Any, function: Any, row: Any) -> Any:
-        """Keep a compiled function in a row of a table: uint64, shape (functions, ``FUNCTION_WORDS``).
+    def keep_function(typing_context: Any, function: Any, table: Any, index: Any) -> Any:
+        """Keep a compiled function in a table, dtype ``FUNCTION``.
 
         A tuple of functions becomes a jump table, which the processor mispredicts at every change of seat, and takes
         numba a third of a millisecond to hand over.
         """
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            assert context.get_abi_sizeof(arguments[0].type) == 8 * FUNCTION_WORDS
-            place = context.make_array(row)(context, builder, arguments[1]).data
-            builder.store(arguments[0], builder.bitcast(place, arguments[0].type.as_pointer()))
+            assert context.get_abi_sizeof(arguments[0].type) == FUNCTION.itemsize
+            rows = context.make_array(table)(context, builder, arguments[1]).data
+            place = builder.gep(builder.bitcast(rows, arguments[0].type.as_pointer()), [arguments[2]], inbounds=True)
+            builder.store(arguments[0], place)
             return context.get_dummy_value()
 
-        return types.void(function, row), generate
+        return types.void(function, table, index), generate
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def kept_function(typing_context: Any, table: Any, index: Any, view: Any, scratch: Any, stream: Any) -> Any:
-        """Return a function of a table, which takes arguments of the types of those given and returns a word."""
+    def kept_function(typing_context: Any, row: Any, view: Any, scratch: Any, stream: Any) -> Any:
+        """Return the function in a row of a table, which takes arguments of the types of those given.
+
+        What it returns is a word, a move.
+        """
         kind = types.FunctionType(types.uint64(view, scratch, stream))
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            words = context.make_array(table)(context, builder, arguments[0]).data
-            at = builder.mul(arguments[1], arguments[1].type(FUNCTION_WORDS))
-            place = builder.gep(words, [at], inbounds=True)
-            return builder.load(builder.bitcast(place, context.get_value_type(kind).as_pointer()))
+            return builder.load(builder.bitcast(arguments[0], context.get_value_type(kind).as_pointer()))
 
-        return kind(table, index, view, scratch, stream), generate
+        return kind(row, view, scratch, stream), generate

@@ -85,6 +85,8 @@ class GameSpec:
     ----------
     name : str
         As commands and results files call it.
+    title : str
+        As people call it.
     rules_version, deal_version : int
         Versions of the rules and of what a seed deals.
     rule_set : type
@@ -112,6 +114,7 @@ class GameSpec:
     """
 
     name: str
+    title: str
     rules_version: int
     deal_version: int
     rule_set: type[RulesLike]
@@ -171,6 +174,7 @@ class GameSpec:
 GAMES = {
     "velonimo": GameSpec(
         name="velonimo",
+        title="Velonimo",
         rules_version=rules.RULES_VERSION,
         deal_version=rules.DEAL_VERSION,
         rule_set=rules.RuleSet,
@@ -189,6 +193,9 @@ GAMES = {
     ),
 }
 """Every game by its name."""
+
+DEFAULT_GAME = "velonimo"
+"""The game of a command that is told of none."""
 
 
 def game_of(name: str) -> GameSpec:

@@ -15,7 +15,7 @@ from numba import from_dtype, types
 from numpy.typing import NDArray
 
 from velonimo_sim._clock import monotonic_ns
-from velonimo_sim._jit import FUNCTION_WORDS, INTERPRETED, inlined, keep_function, kept_function, kernel, kernel_as
+from velonimo_sim._jit import FUNCTION, inlined, keep_function, kept_function, kernel, kernel_as, new_functions
 from velonimo_sim.bits import integer
 from velonimo_sim.bot.parameter import MAX_PARAMETERS
 from velonimo_sim.bot.plain import NO_MOVE
@@ -54,6 +54,7 @@ def loop_dtype(state: np.dtype[np.void], seats: int, more: Sequence[tuple[str, A
             ("refusal", "i4"),  # why ``move`` was refused
             ("fault", "u1", (seats,)),  # by seat: the first Fault in this game
             ("forfeited", "u1", (seats,)),  # by seat: 1 = the first to forfeit this game, 0 = has not
+            ("policies", "u1", (seats,)),  # by seat: who decides, its bot or the one that moves for who has forfeited
             ("greeted", "u1", (seats,)),  # by seat: 1 = its plain bot has been told of this game
             ("sees_all", "u1", (seats,)),  # by seat: 1 = its bot is shown the whole state
             ("is_open", "u1"),  # 1 = a game is being played
@@ -89,13 +90,13 @@ class Stop(IntEnum):
 
 
 @cache
-def _keeper(signature: Any) -> Callable[[Callable[..., Any], NDArray[Any]], None]:
-    """Return a compiled function that keeps functions of a signature in the row of a table."""
-    return kernel_as(types.void(types.FunctionType(signature), types.uint64[::1]))(_keep)
+def _keeper(signature: Any) -> Callable[[Callable[..., Any], NDArray[Any], int], None]:
+    """Return a compiled function that keeps functions of a signature in a table."""
+    return kernel_as(types.void(types.FunctionType(signature), from_dtype(FUNCTION)[::1], types.int64))(_keep)
 
 
-def _keep(policy: Callable[..., Any], row: NDArray[Any]) -> None:
-    keep_function(policy, row)
+def _keep(policy: Callable[..., Any], table: NDArray[Any], index: int) -> None:
+    keep_function(policy, table, index)
 
 
 def policy_table(policies: Sequence[Callable[..., Any]], signature: Any) -> NDArray[Any]:
@@ -104,11 +105,11 @@ def policy_table(policies: Sequence[Callable[..., Any]], signature: Any) -> NDAr
     Returns
     -------
     numpy.ndarray
-        dtype uint64, shape (policies, ``FUNCTION_WORDS``); interpreted, the functions themselves.
+        dtype ``FUNCTION``, shape (policies,); interpreted, the functions themselves.
     """
-    table = np.zeros((len(policies), FUNCTION_WORDS), object if INTERPRETED else np.uint64)
-    for policy, row in zip(policies, table, strict=True):
-        _keeper(signature)(policy, row)
+    table = new_functions(len(policies))
+    for index, policy in enumerate(policies):
+        _keeper(signature)(policy, table, index)
     return table
 
 
@@ -131,53 +132,65 @@ def loop_signature(
     """Return the signature of a game's ``play_games``, from the dtypes of its records."""
     records = [from_dtype(dtype)[::1] for dtype in (SETTINGS, scratch, state)]
     rows = [from_dtype(dtype)[::1] for dtype in (game_row, detail_row, loop)]
-    return types.boolean(types.uint64[:, ::1], *records, types.int8[:, ::1], *rows)
+    return types.boolean(from_dtype(FUNCTION)[::1], *records, types.int8[:, ::1], *rows)
 
 
-# How bots are asked.
+# How bots are asked. These are compiled into the loop and handed records alone: arrays would be counted at every call.
 
 
 @inlined
-def decide(policies: NDArray[np.uint64], policy: int, view: Any, scratch: Scratch, stream: Stream) -> np.uint64:
-    """Return what a policy of a table answers."""
-    return np.uint64(kept_function(policies, policy, view, scratch, stream)(view, scratch, stream))
+def decide(policy: np.void, view: Any, scratch: Scratch, stream: Stream) -> np.uint64:
+    """Return what a policy, a row of a table, answers."""
+    return np.uint64(kept_function(policy, view, scratch, stream)(view, scratch, stream))
 
 
-@kernel
-def _scratch_of(loop: Loop, seat: int) -> int:
+@inlined
+def scratch_of(loop: Loop, seat: int) -> int:
     """Return which scratch a seat has; who sees all has one of its own, so that nobody else finds the truth in it."""
     return seat + len(loop["sees_all"]) * integer(loop["sees_all"][seat])
 
 
 @kernel
-def _choose_watched(loop: Loop, policies: NDArray[np.uint64], bot: int, scratch: Scratch) -> np.uint64:
-    """Return the move of the seat to act; ``NO_MOVE`` if its bot took too long, or is one that Python has to ask."""
-    state, seat = loop["state"], integer(loop["seat"])
+def _choose_watched(loop: Loop, seat: int, policy: np.void, scratch: Scratch) -> np.uint64:
+    state, stream = loop["state"], loop["streams"][seat]
     loop["stopped"] = Stop.DECISION
     if loop["is_answered"]:
         loop["is_answered"] = 0
         return np.uint64(loop["move"])
-    if loop["forfeited"][seat] > 0:
-        return decide(policies, len(policies) - 1, state["view"], scratch, loop["streams"][seat])
     if loop["sees_all"][seat]:
         scratch["truth"] = state
-    if loop["limit"] == 0:
-        return decide(policies, bot, state["view"], scratch, loop["streams"][seat])
+    if loop["limit"] == 0 or loop["forfeited"][seat] > 0:
+        return decide(policy, state["view"], scratch, stream)
     began = monotonic_ns()
-    move = decide(policies, bot, state["view"], scratch, loop["streams"][seat])
+    move = decide(policy, state["view"], scratch, stream)
     loop["took"] = monotonic_ns() - began
     return NO_MOVE if loop["took"] > loop["limit"] else move
 
 
 @inlined
-def choose(
-    loop: Loop, policies: NDArray[np.uint64], scratches: NDArray[np.void], seating: NDArray[np.int8], seat: int
-) -> np.uint64:
-    """Return the move of the seat to act, which may be illegal; ``NO_MOVE`` if there is none yet."""
+def choose(loop: Loop, seat: int, policy: np.void, scratch: Scratch) -> np.uint64:
+    """Return the move of the seat to act; ``NO_MOVE`` if its bot took too long, or is one that Python has to ask.
+
+    Parameters
+    ----------
+    loop : numpy.void
+        Where the loop stands.
+    seat : int
+        The seat to act.
+    policy : numpy.void
+        ``policies[loop["policies"][seat]]``.
+    scratch : numpy.void
+        ``scratches[scratch_of(loop, seat)]``.
+
+    Returns
+    -------
+    numpy.uint64
+        What the bot has chosen, legal or not.
+    """
     loop["seat"] = seat
     if loop["is_watched"]:
-        return _choose_watched(loop, policies, seating[seat], scratches[_scratch_of(loop, seat)])
-    return decide(policies, seating[seat], loop["state"]["view"], scratches[seat], loop["streams"][seat])
+        return _choose_watched(loop, seat, policy, scratch)
+    return decide(policy, loop["state"]["view"], scratch, loop["streams"][seat])
 
 
 # How a game begins and ends.
@@ -200,8 +213,9 @@ def open_game(
     for seat in range(len(seating)):
         bot = seating[seat]
         open_stream(loop["streams"][seat], integer(loop["seed"]), integer(loop["deal"]), BOT + seat)
+        loop["policies"][seat] = bot
         loop["sees_all"][seat] = settings[bot]["sees_all"]
-        _set_up(scratches[_scratch_of(loop, seat)], settings[bot])
+        _set_up(scratches[scratch_of(loop, seat)], settings[bot])
         loop["faults"][seat] = 0
         loop["fault"][seat] = 0
         loop["forfeited"][seat] = 0

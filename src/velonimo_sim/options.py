@@ -3,6 +3,7 @@
 import argparse
 import tomllib
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +11,17 @@ from velonimo_sim.commands import OneLineParser, integer_in, number_between
 from velonimo_sim.definition import Tournament, Until
 from velonimo_sim.errors import UsageError, in_one_line, unknown_name
 from velonimo_sim.faults import OnFault
-from velonimo_sim.game import GAMES, BotLike, GameSpec
+from velonimo_sim.game import DEFAULT_GAME, GAMES, BotLike, GameSpec, RulesLike, game_of
 from velonimo_sim.schedule import Seating, TableKind, make_schedule
-from velonimo_sim.velonimo.policies import BUILT_IN
-from velonimo_sim.velonimo.rules import RuleSet
 
 COMMAND = "velonimo_sim.tournament"
-DEFAULT_PLAYERS = 4
 DEFAULT_GAMES = 2_000
 MAX_GAMES = 10**12
 MAX_WORKERS = 256
 MAX_TIME_LIMIT = 3_600_000
-DEFAULT_FOLDER = "velonimo-run"
 
 DEFAULTS: dict[str, Any] = {
+    "game": DEFAULT_GAME,
     "bots": [],
     "table": str(TableKind.SINGLE),
     "seating": str(Seating.ROTATIONS),
@@ -38,6 +36,7 @@ DEFAULTS: dict[str, Any] = {
 """What holds where nothing is said; all other options are then off, or found out."""
 
 _OF_THE_RUN = (
+    "game",
     "players",
     "bots",
     "table",
@@ -64,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
     top = OneLineParser(
         prog=f"python -m {COMMAND}",
         usage="%(prog)s [options]",
-        description="Play a tournament of Velonimo and leave its games as Parquet.",
+        description="Play a tournament and leave its games as Parquet.",
         epilog="\n".join(
             (
                 "examples:",
@@ -77,8 +76,7 @@ def parser() -> argparse.ArgumentParser:
                 f"    python -m {COMMAND} --bots champion rollout:n=200 advised greedy \\",
                 '      --until "champion>rollout:n=200"',
                 "",
-                f"bots: {', '.join(BUILT_IN)}; more about them: python -m velonimo_sim.bots",
-                f"rule options: {', '.join(RuleSet().to_dict())}",
+                *chain.from_iterable(map(_bots_and_rules, GAMES.values())),
             )
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -91,8 +89,19 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _bots_and_rules(game: GameSpec) -> list[str]:
+    """Return what may be asked of a game, for the help."""
+    return [
+        f"bots of {game.name}: {', '.join(game.bots)}; more about them: python -m velonimo_sim.bots",
+        f"rule options of {game.name}: {', '.join(game.rule_set.official().to_dict())}",
+    ]
+
+
 def _add_who_plays(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--players", metavar="N", help="players at a table, 2-5 (default: one a bot, or 4)")
+    group.add_argument("--game", metavar="NAME", help=f"{' or '.join(GAMES)} (default: {DEFAULT_GAME})")
+    players = ", ".join(f"{game.players[0]}-{game.players[-1]} in {game.name}" for game in GAMES.values())
+    usual = " or ".join(dict.fromkeys(str(game.default_players) for game in GAMES.values()))
+    group.add_argument("--players", metavar="N", help=f"players at a table, {players} (default: one a bot, or {usual})")
     group.add_argument("--bots", nargs="+", metavar="BOT", help="one a seat; for a round-robin those that meet")
     group.add_argument(
         "--table",
@@ -122,7 +131,11 @@ def _add_how_long(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_rules(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--rules", metavar="PRESET", help=f"official or bga (default: {DEFAULTS['rules']})")
+    group.add_argument(
+        "--rules",
+        metavar="PRESET",
+        help=f"official, or another preset of the game, such as bga (default: {DEFAULTS['rules']})",
+    )
     group.add_argument("--rule", action="append", metavar="OPTION=VALUE", help="change one option; may be repeated")
     group.add_argument(
         "--compare-rules",
@@ -134,9 +147,7 @@ def _add_rules(group: argparse._ArgumentGroup) -> None:
 
 def _add_where(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--config", metavar="FILE", type=Path, help="TOML file with the names of these options")
-    group.add_argument(
-        "--out", metavar="DIR", help=f"folder for the files (default: {DEFAULT_FOLDER}, or the next free)"
-    )
+    group.add_argument("--out", metavar="DIR", help="folder for the files (default: GAME-run, or the next free)")
     group.add_argument("--resume", action="store_true", help="go on with the run in the folder")
     group.add_argument("--overwrite", action="store_true", help="replace the run in the folder")
     group.add_argument(
@@ -221,7 +232,7 @@ def _value_of(action: argparse.Action, value: Any, where: str) -> Any:
         return value or None
     if action.dest == "rule":
         if not isinstance(value, dict):
-            raise UsageError(f'{where} = {value!r}: allowed is a table, such as {{ tortoise_swap = "off" }}')
+            raise UsageError(f'{where} = {value!r}: allowed is a table, such as {{ OPTION = "VALUE" }}')
         return [f"{name}={_text_of(part, where)}" for name, part in value.items()]
     if action.nargs == "+":
         if not isinstance(value, list) or not value:
@@ -249,7 +260,7 @@ def _options_of_the_run(options: argparse.Namespace, bots: Sequence[BotLike], pl
     return {name.replace("_", "-"): value for name, value in said.items() if value not in (None, [], {})}
 
 
-def read_tournament(options: argparse.Namespace, rules: RuleSet) -> Tournament:
+def read_tournament(options: argparse.Namespace) -> Tournament:
     """Return the tournament that the options in force describe.
 
     Raises
@@ -257,7 +268,8 @@ def read_tournament(options: argparse.Namespace, rules: RuleSet) -> Tournament:
     UsageError
         If an option's value is not possible.
     """
-    game = GAMES["velonimo"]
+    game = game_of(options.game)
+    rules = read_rules(game, options.rules, options.rule)
     table, seating = TableKind(options.table), Seating(options.seating)
     bots, players = _read_bots(game, options.bots, options.players, table)
     rules.to_record(players)
@@ -292,11 +304,11 @@ def tournament_from(content: Mapping[str, Any]) -> Tournament:
         If a key is no option, or a value is not possible.
     """
     options = argparse.Namespace(**dict.fromkeys(_OF_THE_RUN) | DEFAULTS | options_from(content, "options"))
-    return read_tournament(options, read_rules(options.rules, options.rule))
+    return read_tournament(options)
 
 
-def read_rules(preset: str, settings: Sequence[str]) -> RuleSet:
-    """Return the rules of a preset with some options changed.
+def read_rules(game: GameSpec, preset: str, settings: Sequence[str]) -> RulesLike:
+    """Return the rules of a preset of a game with some options changed.
 
     Raises
     ------
@@ -307,19 +319,19 @@ def read_rules(preset: str, settings: Sequence[str]) -> RuleSet:
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
-            raise UsageError(f"--rule {setting}: allowed is OPTION=VALUE, such as tortoise_swap=off")
+            raise UsageError(f"--rule {setting}: allowed is OPTION=VALUE, such as {game.rule_example}")
         if name in options:
             raise UsageError(f"--rule {setting}: {name} is given twice")
         options[name] = value
-    return RuleSet.preset(preset).with_options(options)
+    return game.rule_set.preset(preset).with_options(options)
 
 
-def read_variant(options: argparse.Namespace) -> RuleSet:
+def read_variant(options: argparse.Namespace) -> RulesLike:
     """Return the rules that ``--compare-rules`` names: a preset, or else the rules of the run, with options changed."""
-    first, *others = options.compare_rules
+    game, (first, *others) = game_of(options.game), options.compare_rules
     if "=" not in first:
-        return read_rules(first, others)
-    return read_rules(options.rules, _merged(options.rule, options.compare_rules))
+        return read_rules(game, first, others)
+    return read_rules(game, options.rules, _merged(options.rule, options.compare_rules))
 
 
 def _read_bots(
@@ -343,8 +355,8 @@ def _read_bots(
 
 
 def _seats(game: GameSpec, players: str | None) -> int:
-    """Return the number of players that is given, or else the usual one."""
-    seats = DEFAULT_PLAYERS if players is None else _integer_or_text(players)
+    """Return the number of players that is given, or else the game's usual one."""
+    seats = game.default_players if players is None else _integer_or_text(players)
     game.check_players(seats)
     return int(seats)
 

@@ -26,10 +26,10 @@ from velonimo_sim.commands import (
 )
 from velonimo_sim.definition import Tournament
 from velonimo_sim.errors import BotError, CorruptDataError, UsageError
+from velonimo_sim.game import DEFAULT_GAME, GAMES, GameSpec
 from velonimo_sim.game_records import read_records, write_records
 from velonimo_sim.resume import differences_of, manifest_of
 from velonimo_sim.run_files import rows_of_game
-from velonimo_sim.velonimo.rules import RuleSet
 
 COMMAND = "velonimo_sim.replay"
 
@@ -90,7 +90,7 @@ def write_page(paths: Sequence[Path], game_id: str | None, preset: str | None, h
 
     place, record = _first_game(paths) if game_id is None else _game_of_id(paths, game_id)
     try:
-        _write_page_of(record, preset, html)
+        _write_page_of(GAMES[DEFAULT_GAME], record, preset, html)
     except RecordFaultError as fault:
         print(f"{place} {record['id']} {fault}")
         return EXIT_FAULT
@@ -137,12 +137,10 @@ def _check_is_free(option: str, path: Path) -> None:
         raise UsageError(f"{option} {path}: cannot be written ({error.strerror})") from None
 
 
-def _write_page_of(record: Row, preset: str | None, html: Path) -> None:
+def _write_page_of(game: GameSpec, record: Row, preset: str | None, html: Path) -> None:
     """Write the page of a game; a file of that name is whole at any moment."""
-    from velonimo_sim.velonimo.record_format import rules_of
-    from velonimo_sim.velonimo.replay_page import replay_page
-
-    page = replay_page(record, rules_of(record, preset))
+    rules = game.module("record_format").rules_of(record, preset)
+    page = game.module("replay_page").replay_page(record, rules)
     partial = html.with_name(f"{html.name}.partial")
     try:
         partial.write_text(page, encoding="utf-8")
@@ -178,7 +176,7 @@ def recreate_game(folder: Path, game: int, out: Path | None, html: Path | None) 
         except OSError as error:
             raise UsageError(f"--out {out}: cannot be written ({error.strerror})") from None
     if html is not None:
-        _write_page_of(record, None, html)
+        _write_page_of(tournament.game, record, None, html)
     if out is None and html is None:
         print(json.dumps(record))
     if not faults:
@@ -222,7 +220,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = _parser().parse_args(arguments)
         if options.rules is not None:
-            RuleSet.preset(options.rules)
+            GAMES[DEFAULT_GAME].rule_set.preset(options.rules)
         if (options.run is None) != (options.game is None):
             raise UsageError("--run DIR --game N: allowed is both or none of them")
         if options.run is not None and (options.files or options.show is not None):

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from velonimo_sim import __version__
 from velonimo_sim.analysis import bot_table, change_records, figures, pair_table, ratings, seat_effects
-from velonimo_sim.analysis.runs import load
+from velonimo_sim.analysis.runs import load, rule_words
 from velonimo_sim.commands import EXIT_INTERRUPTED, EXIT_USAGE, OneLineParser, leave_with, say
 from velonimo_sim.errors import CorruptDataError, UsageError, in_one_line
 from velonimo_sim.faults import Fault
+from velonimo_sim.game import GAMES
 from velonimo_sim.run_files import BASE, VARIANT, read_manifest, shard_paths
-from velonimo_sim.velonimo.rules import RuleSet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,9 +119,12 @@ def _part(folder: Path, name: str) -> dict[str, Any]:
 
 def _configuration(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a manifest says, prepared for tables."""
-    rules, usual = RuleSet.from_dict(manifest["rules"]), RuleSet().to_dict()
+    game = GAMES[manifest["game"]]
+    rules, usual = game.rule_set.from_dict(manifest["rules"]), game.rule_set.official().to_dict()
     bots, parameters, sees_all, hashes = (manifest[name] for name in ("bots", "parameters", "sees_all", "bot_hashes"))
     return {
+        "title": game.title,
+        "total_words": game.total_words,
         "end": _ENDS[manifest["status"]],
         "cause": manifest.get("cause", ""),
         "planned": int(manifest["games"]),
@@ -135,18 +138,13 @@ def _configuration(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "rules": [
             {
                 "option": option,
-                "value": _words(value),
-                "usual": _words(usual[option]),
+                "value": rule_words(value),
+                "usual": rule_words(usual[option]),
                 "differs": value != usual[option],
             }
             for option, value in rules.to_dict().items()
         ],
     }
-
-
-def _words(value: object) -> str:
-    """Return the value of an option of the rules as the command line has it."""
-    return "none" if value is None else ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def command_of(options: Mapping[str, Any]) -> str:
@@ -155,7 +153,7 @@ def command_of(options: Mapping[str, Any]) -> str:
     for name, value in options.items():
         if isinstance(value, Mapping):
             for option, text in value.items():
-                words += [f"--{name}", f"{option}={_words(text)}"]
+                words += [f"--{name}", f"{option}={rule_words(text)}"]
         else:
             words += [f"--{name}", *(map(str, value) if isinstance(value, list) else [str(value)])]
     return shlex.join(words)

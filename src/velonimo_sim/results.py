@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from velonimo_sim.definition import Tournament
+from velonimo_sim.game import GameSpec
 from velonimo_sim.run import Outcome
 from velonimo_sim.schedule import TableKind
 
@@ -35,10 +36,10 @@ def _with_interval(row: dict[str, Any], mean: str, name: str) -> str:
     return f"{row[mean]:.2f}" if low is None else f"{row[mean]:.2f} ({low:.2f} - {high:.2f})"
 
 
-def _print_bots(rows: Sequence[dict[str, Any]]) -> None:
+def _print_bots(rows: Sequence[dict[str, Any]], game: GameSpec) -> None:
     """Print a line a bot. Who sees all is not ranked with the others: it stands below them, and says so."""
     any_fault, any_rating = any(row["faults"] for row in rows), any("rating" in row for row in rows)
-    headings = ["games", "wins %", "95 % interval", "mean points", "mean place"]
+    headings = ["games", "wins %", "95 % interval", f"mean {game.total_words}", "mean place"]
     table = table_of(headings + ["rating"] * any_rating + ["faults"] * any_fault)
     for row in sorted(rows, key=itemgetter("sees_all")):
         cells = [
@@ -109,7 +110,7 @@ def as_json(tournament: Tournament, outcome: Outcome, folder: Path) -> dict[str,
 def print_result(tournament: Tournament, outcome: Outcome, folder: Path) -> None:
     """Print how a tournament ended."""
     if outcome.standings.games:
-        _print_bots(_rows(tournament, outcome, folder))
+        _print_bots(_rows(tournament, outcome, folder), tournament.game)
     games = outcome.standings.games
     before = f", {games - outcome.games_played:,} of them were there before" if games > outcome.games_played else ""
     print(f"{games:,} games in {outcome.seconds:.1f} s, {outcome.games_per_second:,.0f} games/s{before}")
@@ -124,9 +125,10 @@ def print_result(tournament: Tournament, outcome: Outcome, folder: Path) -> None
     print(f"files: {folder}/games-*.parquet, {folder}/{tournament.game.detail}-*.parquet, {folder}/run.json")
 
 
-def print_changes(changes: Sequence[dict[str, Any]]) -> None:
+def print_changes(changes: Sequence[dict[str, Any]], game: GameSpec) -> None:
     """Print how a variant of the rules changes what each bot reaches."""
-    table = table_of(["deals", "wins %", "95 % interval", "points", "95 % interval", "place", "95 % interval"])
+    interval = "95 % interval"
+    table = table_of(["deals", "wins %", interval, game.total_words, interval, "place", interval])
     for row in changes:
         cells = [f"{row['deals']:,}"]
         for name, scale in (("win_share", 100), ("points", 1), ("place", 1)):

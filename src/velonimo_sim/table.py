@@ -245,6 +245,7 @@ class Table:
         loop["fault"][seat] = loop["fault"][seat] or kind
         if self.on_fault is OnFault.FORFEIT:
             loop["forfeited"][seat] = loop["forfeited"].max() + 1
+            loop["policies"][seat] = len(self.bots)  # the last of the table
         else:
             scratch = np.zeros(1, self._engine.scratch)
             loop["move"] = self._engine.uniform(loop["state"]["view"], scratch[0], loop["streams"][seat])

@@ -20,15 +20,14 @@ from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, exit
 from velonimo_sim.definition import Tournament
 from velonimo_sim.dry_run import plan_of, print_plan
 from velonimo_sim.errors import BotError, CorruptDataError, UsageError, WorkerError, in_one_line, unknown_name
+from velonimo_sim.game import game_of
 from velonimo_sim.options import (
     COMMAND,
-    DEFAULT_FOLDER,
     FROM_PYTHON,
     MAX_WORKERS,
     options_from,
     parser,
     read_options,
-    read_rules,
     read_tournament,
     read_variant,
     tournament_from,
@@ -48,16 +47,20 @@ def _say(message: object) -> None:
 # What is played, and where.
 
 
-def _folder_to_resume(out: str | None) -> Path:
+def _default_folder(options: argparse.Namespace) -> str:
+    """Return the folder of a run for which none is named; others have a number behind that name."""
+    return f"{game_of(options.game).name}-run"
+
+
+def _folder_to_resume(options: argparse.Namespace) -> Path:
     """Return the folder named, or else the last of the default ones."""
-    if out is not None:
-        return Path(out)
-    folders = [
-        path for path in Path().glob(f"{DEFAULT_FOLDER}*") if re.fullmatch(rf"{DEFAULT_FOLDER}(-\d+)?", path.name)
-    ]
+    if options.out is not None:
+        return Path(options.out)
+    default = _default_folder(options)
+    folders = [path for path in Path().glob(f"{default}*") if re.fullmatch(rf"{default}(-\d+)?", path.name)]
     if not folders:
-        raise UsageError(f"--resume: there is no folder {DEFAULT_FOLDER}; name one with --out")
-    return max(folders, key=lambda path: int(path.name.removeprefix(DEFAULT_FOLDER)[1:] or 1))
+        raise UsageError(f"--resume: there is no folder {default}; name one with --out")
+    return max(folders, key=lambda path: int(path.name.removeprefix(default)[1:] or 1))
 
 
 def _options_of_run(folder: Path) -> dict[str, Any]:
@@ -77,7 +80,7 @@ def _read(arguments: Sequence[str] | None) -> argparse.Namespace:
     if options.resume and options.overwrite:
         raise UsageError("--resume --overwrite: allowed is one of them")
     if options.resume:
-        folder = _folder_to_resume(options.out)
+        folder = _folder_to_resume(options)
         options = read_options(given, _options_of_run(folder))
         options.out = str(folder)
     return options
@@ -85,7 +88,7 @@ def _read(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _tournaments(options: argparse.Namespace) -> dict[str, Tournament]:
     """Return what is played, by the folder within the one of the run: one tournament, or two that are compared."""
-    tournament = read_tournament(options, read_rules(options.rules, options.rule))
+    tournament = read_tournament(options)
     if not options.compare_rules:
         return {"": tournament}
     variant = replace(tournament, rules=read_variant(options))
@@ -99,9 +102,10 @@ def _out(options: argparse.Namespace) -> Path:
     """Return the folder named, or else the first default one that is free."""
     if options.out is not None:
         return Path(options.out)
-    if options.overwrite or not Path(DEFAULT_FOLDER).exists():
-        return Path(DEFAULT_FOLDER)
-    return next(path for number in count(2) if not (path := Path(f"{DEFAULT_FOLDER}-{number}")).exists())
+    default = _default_folder(options)
+    if options.overwrite or not Path(default).exists():
+        return Path(default)
+    return next(path for number in count(2) if not (path := Path(f"{default}-{number}")).exists())
 
 
 def _workers(options: argparse.Namespace, tournament: Tournament) -> Workers:
@@ -134,7 +138,7 @@ def _say_what_is_odd(tournament: Tournament, outcome: Outcome, folder: Path) -> 
     """Say who cheats, who was at fault, and why a run did not come to its end."""
     for bot in tournament.bots:
         if bot.sees_all:
-            _say(f"bot {bot.text} cheats: it sees all cards")
+            _say(f"bot {bot.text} cheats: it sees all")
     for line in outcome.standings.faults():
         _say(line)
     if outcome.status == "failed":
@@ -168,8 +172,8 @@ def run_tournament(
     quiet : bool
         Show no progress.
     **options
-        The options of the command, as a configuration file has them: ``bots``, ``players``, ``games``, ``seed``,
-        ``seating``, ``table``, ``rules``, ``rule={"tortoise_swap": "off"}`` and so on.
+        The options of the command, as a configuration file has them: ``game``, ``bots``, ``players``, ``games``,
+        ``seed``, ``seating``, ``table``, ``rules``, ``rule={"tortoise_swap": "off"}`` and so on.
 
     Returns
     -------
@@ -245,7 +249,7 @@ def _play(tournaments: dict[str, Tournament], out: Path, options: argparse.Names
             if options.json:
                 results["changes"] = changes
             else:
-                print_changes(changes)
+                print_changes(changes, tournament.game)
     if options.json:
         print(json.dumps(results.get("", results), allow_nan=False))
     return outcome.exit_status

@@ -1,8 +1,9 @@
 """The rows of runs as pandas frames: read when they are asked for, and only the columns that are asked for.
 
-``load("my-run")`` reads nothing but what the files say of themselves. ``.games`` has one row per game and seat,
-``.cols`` one per game, col and seat; both are asked for columns like a frame, ``run.cols[["tortoises", "points"]]``,
-and give them in the smallest types that hold them. The rule options of the run are columns, too: ``jersey_bonus``.
+``load("my-run")`` reads nothing but what the files say of themselves. ``.games`` has one row per game and seat; of
+Velonimo ``.cols`` has one per game, col and seat, of VeloCity ``.races`` one per game. They are asked for columns like
+a frame, ``run.cols[["tortoises", "points"]]``, and give them in the smallest types that hold them. The rule options of
+the run are columns, too: ``jersey_bonus``.
 
 Runs from the same seed are dealt the same cards. Rows that share a deal are not independent, in whichever run they are,
 and have the same number in the column ``group``.
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from velonimo_sim.analysis.columns import DERIVED, derive, needed_for
 from velonimo_sim.analysis.hands import HAND_FEATURES
 from velonimo_sim.errors import CorruptDataError, UsageError, is_integer_in, unknown_name
-from velonimo_sim.run_files import MANIFEST, Shard, column_names, columns_of, finished_shards, read_manifest
+from velonimo_sim.run_files import DETAILS, MANIFEST, Shard, column_names, columns_of, finished_shards, read_manifest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +36,8 @@ Source: TypeAlias = "LoadedRuns | Folders | pd.DataFrame"
 
 _OF_THE_RUN = ("run", "players", "group")
 """Columns that say of which run, at a table of how many, and of which deal a row is."""
+_OF_THE_GAME = ("deal_id", "seating_id")
+"""Columns of game rows that are the same in all seats."""
 _GROUPS_OF_A_SEED = 1 << 40
 """Deals of one seed have numbers below this, those of the next seed follow."""
 
@@ -51,12 +54,12 @@ def load(runs: Folders) -> "LoadedRuns":
     Returns
     -------
     LoadedRuns
-        Its ``games`` and ``cols`` are asked for columns like frames.
+        Its ``games``, and its ``cols`` or ``races``, are asked for columns like frames.
 
     Raises
     ------
     UsageError
-        If there is no run in a folder, a file cannot be read, or two runs are called the same.
+        If there is no run in a folder, a file cannot be read, two runs are called the same, or are of two games.
     CorruptDataError
         If a run is of another schema version, or damaged.
 
@@ -72,7 +75,12 @@ def load(runs: Folders) -> "LoadedRuns":
     for label in labels:
         if labels.count(label) > 1:
             raise UsageError(f"two runs are called {label!r}: name them, as in load({{'base': ..., 'variant': ...}})")
-    return LoadedRuns([LoadedRun(label, folder, _checked_manifest(folder)) for label, folder in named])
+    loaded = [LoadedRun(label, folder, _checked_manifest(folder)) for label, folder in named]
+    for run in loaded:
+        if run.game != loaded[0].game:
+            one, another = (f"{each.folder} is of {each.game}" for each in (loaded[0], run))
+            raise UsageError(f"{one}, {another}: allowed are runs of one game")
+    return LoadedRuns(loaded)
 
 
 def _named(runs: Folders) -> list[tuple[str, Path]]:
@@ -98,8 +106,11 @@ def _checked_manifest(folder: Path) -> dict[str, Any]:
     bots, rules = manifest.get("bots"), manifest.get("rules")
     if not isinstance(bots, list) or not all(isinstance(bot, str) for bot in bots):
         raise CorruptDataError(f"{folder / MANIFEST}: bots is {bots!r}: allowed is a list of texts")
-    if not isinstance(rules, dict) or not isinstance(rules.get("col_values"), list):
-        raise CorruptDataError(f"{folder / MANIFEST}: rules is {rules!r}: allowed are options, col_values among them")
+    needed = ["col_values"] if DETAILS[manifest["game"]] == "cols" else []
+    if not isinstance(rules, dict) or not all(isinstance(rules.get(name), list) for name in needed):
+        raise CorruptDataError(
+            f"{folder / MANIFEST}: rules is {rules!r}: allowed are options{', col_values among them' if needed else ''}"
+        )
     for name in ("games_per_deal", "most_points"):
         if name in manifest and not is_integer_in(manifest[name], 1, 2**63 - 1):
             raise CorruptDataError(f"{folder / MANIFEST}: {name} is {manifest[name]!r}: allowed is an integer from 1")
@@ -113,6 +124,11 @@ class LoadedRun:
     label: str
     folder: Path
     manifest: Mapping[str, Any]
+
+    @property
+    def game(self) -> str:
+        """Which game is played."""
+        return str(self.manifest["game"])
 
     @property
     def players(self) -> int:
@@ -178,9 +194,26 @@ class LoadedRuns:
         return LoadedRows(self, "games")
 
     @cached_property
+    def detail(self) -> "LoadedRows":
+        """What is recorded beside ``games``: the ``cols`` or ``races`` of the game that is played."""
+        return LoadedRows(self, DETAILS[self.runs[0].game])
+
+    @property
     def cols(self) -> "LoadedRows":
-        """One row per game, col and seat; asked for a column of ``games``, each has that of its game and seat."""
-        return LoadedRows(self, "cols")
+        """One row per game, col and seat of Velonimo; asked for a column of ``games``, each has that of its seat."""
+        return self._detail_called("cols")
+
+    @property
+    def races(self) -> "LoadedRows":
+        """One row per game of VeloCity."""
+        return self._detail_called("races")
+
+    def _detail_called(self, kind: str) -> "LoadedRows":
+        """Return the detail rows, if they are what a game's own are called."""
+        folder, game = self.runs[0].folder, self.runs[0].game
+        if DETAILS[game] != kind:
+            raise UsageError(f"{folder}: is of {game}, which has no {kind}: there are games and {DETAILS[game]}")
+        return self.detail
 
     def __repr__(self) -> str:
         """Name the runs with their numbers of games."""
@@ -194,7 +227,7 @@ class LoadedRows:
     ----------
     runs : LoadedRuns
         The runs.
-    kind : {"games", "cols"}
+    kind : {"games", "cols", "races"}
         Which rows.
     """
 
@@ -208,13 +241,20 @@ class LoadedRows:
         first = next(chain.from_iterable(run.shards for run in self._runs.runs), None)
         if first is None:
             raise UsageError(f"{self._runs.runs[0].folder}: holds no games yet")
-        return {kind: column_names(first, kind) for kind in ("games", "cols")}
+        return {kind: column_names(first, kind) for kind in first.paths}
+
+    @property
+    def _joined(self) -> list[str]:
+        """The columns of games that each row has, too: those of its seat, or of the whole game if it is of no seat."""
+        if self._kind == "games":
+            return []
+        return self._stored["games"] if "seat" in self._stored[self._kind] else [*_OF_THE_GAME]
 
     @property
     def columns(self) -> list[str]:
         """The names of the columns that can be asked for, without the features of hands (``HAND_FEATURES``)."""
         own = self._stored[self._kind]
-        joined = [name for name in self._stored["games"] if name not in own]
+        joined = [name for name in self._joined if name not in own]
         of_the_run = [*_OF_THE_RUN, *self._runs.rules.columns]
         known = {*own, *joined, *of_the_run, "col_value"}
         derived = [name for name in DERIVED if name not in HAND_FEATURES and set(needed_for([name])) <= known]
@@ -309,15 +349,15 @@ class LoadedRows:
     def _columns_of_shard(
         self, run: LoadedRun, shard: Shard, needed: Iterable[str], bots: Sequence[str]
     ) -> dict[str, NDArray[Any]]:
-        """Return columns of a shard as arrays, those of its games repeated for each col."""
+        """Return columns of a shard as arrays, those of its games repeated for each of their detail rows."""
         own = [name for name in needed if name in self._stored[self._kind]]
-        joined = [name for name in needed if name in self._stored["games"] and name not in own]
-        if self._kind == "games":
-            found = columns_of(shard, "games", bots, own)
-        else:
-            found = columns_of(shard, "cols", bots, list(dict.fromkeys([*own, "game_id", "seat", "col"])))
-            row_of_game = (found["game_id"] - shard.first_game) * run.players + found["seat"]
+        joined = [name for name in needed if name in self._joined and name not in own]
+        keys = [name for name in ("game_id", "seat", "col") if joined and name in self._stored[self._kind]]
+        found = columns_of(shard, self._kind, bots, list(dict.fromkeys([*own, *keys])))
+        if joined:
+            row_of_game = (found["game_id"] - shard.first_game) * run.players + found.get("seat", 0)
             found |= {name: values[row_of_game] for name, values in columns_of(shard, "games", bots, joined).items()}
+        if self._kind == "cols":
             values = np.array([0, *run.manifest["rules"]["col_values"]], np.int32)
             if found["col"].max() >= len(values):
                 raise CorruptDataError(f"{shard.paths['cols']}: has a col {found['col'].max()} of {len(values) - 1}")
@@ -329,13 +369,25 @@ class LoadedRows:
 
 
 def _rule_column(values: Sequence[Any]) -> Any:
-    """Return what a rule option is in each run, as numbers or as texts such as ``none``, ``B1,B5``, ``mandatory``."""
+    """Return what a rule option is in each run, as flags, numbers, or texts such as ``none``, ``B1,B5``."""
     import pandas as pd
 
-    if all(isinstance(value, int) for value in values):
-        return np.array(values, np.int32)
-    lists = [value if isinstance(value, list) else ["none" if value is None else value] for value in values]
-    return pd.Categorical([",".join(map(str, value)) for value in lists])
+    for kind, dtype in ((bool, np.bool_), (int, np.int32)):
+        if all(type(value) is kind for value in values):
+            return np.array(values, dtype)
+    return pd.Categorical([rule_words(value) for value in values])
+
+
+def rule_words(value: object) -> str:
+    """Return the value of a rule option as the command line has it; of one with a name, such as a course, that name."""
+    if isinstance(value, Mapping):
+        parts = (f"{key}={rule_words(part)}" for key, part in value.items())
+        return str(value["name"]) if "name" in value else ";".join(parts)
+    if isinstance(value, list):
+        return ",".join(map(rule_words, value))
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "none" if value is None else str(value)
 
 
 def _in_step(streams: Sequence[Iterator["pd.DataFrame"]]) -> Iterator["pd.DataFrame"]:
@@ -374,7 +426,7 @@ def batches(source: Source, columns: Sequence[str], shared: bool = False) -> Ite
     source : LoadedRuns, Path, str, sequence or mapping of them, or pandas.DataFrame
         Runs, or rows; rows without ``group`` are grouped by ``deal_id``.
     columns : sequence of str
-        Which columns; those that only cols have make the rows those of cols, else they are those of games.
+        Which columns; those that games do not have make the rows those of cols or races.
     shared : bool
         Leave out the deals that not all runs of their seed have played, such as those that one broken off lacks.
 
@@ -394,7 +446,7 @@ def batches(source: Source, columns: Sequence[str], shared: bool = False) -> Ite
         return
     runs = source if isinstance(source, LoadedRuns) else load(source)
     in_games = set(needed_for(columns)) <= {*runs.games.columns}
-    yield from (runs.games if in_games else runs.cols).batches(columns, shared)
+    yield from (runs.games if in_games else runs.detail).batches(columns, shared)
 
 
 def _checked(frame: "pd.DataFrame", columns: Sequence[str]) -> "pd.DataFrame":

@@ -9,7 +9,7 @@ from velonimo_sim._jit import kernel, kernel_as
 from velonimo_sim.bits import integer, popcount
 from velonimo_sim.bot.text import Bot
 from velonimo_sim.faults import OnFault
-from velonimo_sim.loop import Loop, Stop, choose, close_game, loop_dtype, loop_signature, open_game
+from velonimo_sim.loop import Loop, Stop, choose, close_game, loop_dtype, loop_signature, open_game, scratch_of
 from velonimo_sim.rng import STREAM, open_stream
 from velonimo_sim.table import Engine, Table
 from velonimo_sim.velonimo.cards import HARES, TORTOISES
@@ -65,9 +65,8 @@ def _count_beside_plays(rows: NDArray[np.void], first: int, seat: int, move: np.
 @kernel
 def _play_col(
     loop: Loop,
-    policies: NDArray[np.uint64],
+    policies: NDArray[np.void],
     scratches: NDArray[np.void],
-    seating: NDArray[np.int8],
     rows: NDArray[np.void],
     first: int,
 ) -> bool:
@@ -75,7 +74,7 @@ def _play_col(
     state, view = loop["state"], loop["state"]["view"]
     while view["phase"] < Phase.COL_OVER:
         seat, is_turn = integer(view["turn"]), view["phase"] <= Phase.FOLLOW
-        move = choose(loop, policies, scratches, seating, seat)
+        move = choose(loop, seat, policies[loop["policies"][seat]], scratches[scratch_of(loop, seat)])
         if move == PASS and view["phase"] == Phase.FOLLOW:
             rows[first + seat]["passes"] += 1
         else:
@@ -101,7 +100,7 @@ def _play_col(
 @kernel
 def _play_game(
     loop: Loop,
-    policies: NDArray[np.uint64],
+    policies: NDArray[np.void],
     scratches: NDArray[np.void],
     seating: NDArray[np.int8],
     rows: NDArray[np.void],
@@ -116,7 +115,7 @@ def _play_game(
             if loop["is_traced"]:
                 loop["stopped"] = Stop.DEALT
                 return False
-        goes_on = _play_col(loop, policies, scratches, seating, rows, integer(loop["detail_rows"]))
+        goes_on = _play_col(loop, policies, scratches, rows, integer(loop["detail_rows"]))
         if view["phase"] >= Phase.COL_OVER:
             _close_col_rows(rows, integer(loop["detail_rows"]), loop["state"])
             loop["detail_rows"] += view["players"]
@@ -135,7 +134,7 @@ def _rank(rows: NDArray[np.void], view: View) -> None:
 
 @kernel_as(loop_signature(LOOP, STATE, SCRATCH, GAME_ROW, COL_ROW))
 def play_games(
-    policies: NDArray[np.uint64],
+    policies: NDArray[np.void],
     settings: NDArray[np.void],
     scratches: NDArray[np.void],
     start: NDArray[np.void],
