@@ -227,8 +227,8 @@ def _states_of_game(bot: Bot, players: int, rules: Any, seed: int, number: int) 
     clone, nobody = _of(game.name, "state").clone, _of(game.name, "view").NOBODY
     table: Any = game.open_table([bot], rules, np.zeros((1, players), np.int8), seed)
     game_rows = np.zeros(players, game.game_row)
-    col_rows = np.zeros(game.most_col_rows(rules, players), game.col_row)
-    for loop in table.trace(number, game_rows, col_rows):
+    detail_rows = np.zeros(game.most_detail_rows(rules, players), game.detail_row)
+    for loop in table.trace(number, game_rows, detail_rows):
         if loop["state"]["view"]["turn"] != nobody:
             yield clone(loop["state"])
 

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from velonimo_sim.errors import unknown_name
 from velonimo_sim.faults import OnFault
 from velonimo_sim.run_files import DETAILS
+from velonimo_sim.velocity import policies as velocity_policies
+from velonimo_sim.velocity import rows as velocity_rows
+from velonimo_sim.velocity import rules as velocity_rules
 from velonimo_sim.velonimo import policies, rows, rules
 
 
@@ -171,27 +174,46 @@ class GameSpec:
         return import_module(f"velonimo_sim.{self.name}.{name}")
 
 
-GAMES = {
-    "velonimo": GameSpec(
-        name="velonimo",
-        title="Velonimo",
-        rules_version=rules.RULES_VERSION,
-        deal_version=rules.DEAL_VERSION,
-        rule_set=rules.RuleSet,
-        rule_example="tortoise_swap=off",
-        check_players=rules.check_players,
-        players=range(rules.MIN_PLAYERS, rules.MAX_PLAYERS + 1),
-        default_players=4,
-        parse_bot=policies.parse_bot,
-        bots=tuple(policies.BUILT_IN),
-        default_bots=("advised", "greedy", "hold-hares", "random", "greedy"),
-        total_words="points",
-        game_row=rows.GAME_ROW,
-        detail_row=rows.COL_ROW,
-        most_detail_rows=rows.most_col_rows,
-        most_points=rows.most_points,
-    ),
-}
+_VELONIMO = GameSpec(
+    name="velonimo",
+    title="Velonimo",
+    rules_version=rules.RULES_VERSION,
+    deal_version=rules.DEAL_VERSION,
+    rule_set=rules.RuleSet,
+    rule_example="tortoise_swap=off",
+    check_players=rules.check_players,
+    players=range(rules.MIN_PLAYERS, rules.MAX_PLAYERS + 1),
+    default_players=4,
+    parse_bot=policies.parse_bot,
+    bots=tuple(policies.BUILT_IN),
+    default_bots=("advised", "greedy", "hold-hares", "random", "greedy"),
+    total_words="points",
+    game_row=rows.GAME_ROW,
+    detail_row=rows.COL_ROW,
+    most_detail_rows=rows.most_col_rows,
+    most_points=rows.most_points,
+)
+_VELOCITY = GameSpec(
+    name="velocity",
+    title="VeloCity",
+    rules_version=velocity_rules.RULES_VERSION,
+    deal_version=velocity_rules.DEAL_VERSION,
+    rule_set=velocity_rules.RuleSet,
+    rule_example="pack_from_start=off",
+    check_players=velocity_rules.check_players,
+    players=range(velocity_rules.MIN_PLAYERS, velocity_rules.MAX_PLAYERS + 1),
+    default_players=4,
+    parse_bot=velocity_policies.parse_bot,
+    bots=tuple(velocity_policies.BUILT_IN),
+    default_bots=("rollout:n=20", "saver", "greedy", "random", "greedy", "saver", "greedy"),
+    total_words="couriers",
+    game_row=velocity_rows.GAME_ROW,
+    detail_row=velocity_rows.RACE_ROW,
+    most_detail_rows=velocity_rows.most_race_rows,
+    most_points=velocity_rows.most_points,
+)
+
+GAMES = {game.name: game for game in (_VELONIMO, _VELOCITY)}
 """Every game by its name."""
 
 DEFAULT_GAME = "velonimo"

@@ -1,17 +1,11 @@
-"""The dice: which faces each team's and the energy die have (C3). They are data, read from TOML.
-
-What is thrown in a turn is a function of the game's stream, the number of the turn and the die, and not of what was
-thrown before. So the same turn throws the same dice whatever the players chose: duplicate dice.
-"""
+"""The dice: which faces each team's and the energy die have (C3). They are data, read from TOML."""
 
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from velonimo_sim._jit import inlined
 from velonimo_sim.errors import UsageError
-from velonimo_sim.rng import Stream, below_at
 from velonimo_sim.velocity.data_file import checked_fields, checked_name, integers_in, read_toml
 
 TEAMS = ("red", "black", "yellow", "white", "green", "gray", "blue")
@@ -110,12 +104,3 @@ class Dice:
 def default_dice() -> Dice:
     """Return the dice where no others are named: 1-6 on each (C3)."""
     return Dice.load(Path(__file__).with_name("default_dice.toml"))
-
-
-@inlined
-def throw(stream: Stream, turn: int, die: int, faces: int) -> int:
-    """Return which face of a die a turn throws, 0 to ``faces - 1``; the stream is not advanced.
-
-    It is the output of that number of the stream's generator, so that no other throw has it.
-    """
-    return below_at(stream, DICE * turn + die + 1, faces)

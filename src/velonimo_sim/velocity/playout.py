@@ -9,7 +9,7 @@ from velonimo_sim._jit import inlined, kernel, kernel_as
 from velonimo_sim.bits import integer
 from velonimo_sim.bot.text import Bot
 from velonimo_sim.faults import OnFault
-from velonimo_sim.loop import Loop, Stop, choose, close_game, loop_dtype, loop_signature, open_game
+from velonimo_sim.loop import Loop, Stop, choose, close_game, loop_dtype, loop_signature, open_game, scratch_of
 from velonimo_sim.table import Engine, Table
 from velonimo_sim.velocity.dice import ENERGY
 from velonimo_sim.velocity.legal import REASONS, Refusal, refusal
@@ -77,9 +77,8 @@ def _count_ride(row: np.void, is_pack: bool, spent: int) -> None:
 @kernel
 def _play_race(
     loop: Loop,
-    policies: NDArray[np.uint64],
+    policies: NDArray[np.void],
     scratches: NDArray[np.void],
-    seating: NDArray[np.int8],
     rows: NDArray[np.void],
     race: np.void,
 ) -> bool:
@@ -87,7 +86,7 @@ def _play_race(
     state, view = loop["state"], loop["state"]["view"]
     while view["phase"] != Phase.GAME_OVER:
         seat = integer(view["turn"])
-        move = choose(loop, policies, scratches, seating, seat)
+        move = choose(loop, seat, policies[loop["policies"][seat]], scratches[scratch_of(loop, seat)])
         why = refusal(view, move)
         if why != Refusal.NONE:
             loop["move"] = move
@@ -145,7 +144,7 @@ def _close_race_row(race: np.void, rows: NDArray[np.void], view: View) -> None:
 
 @kernel_as(loop_signature(LOOP, STATE, SCRATCH, GAME_ROW, RACE_ROW))
 def play_games(
-    policies: NDArray[np.uint64],
+    policies: NDArray[np.void],
     settings: NDArray[np.void],
     scratches: NDArray[np.void],
     start: NDArray[np.void],
@@ -178,7 +177,7 @@ def play_games(
             if loop["is_traced"]:
                 loop["stopped"] = Stop.DEALT
                 return False
-        if not _play_race(loop, policies, scratches, seating, rows, race):
+        if not _play_race(loop, policies, scratches, rows, race):
             return False
         _close_rows(rows, loop["state"]["view"])
         loop["detail_rows"] += 1

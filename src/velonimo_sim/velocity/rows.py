@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from velonimo_sim.velocity.rules import RuleSet
-from velonimo_sim.velocity.state import WINNING_COURIERS
+from velonimo_sim.velocity.rules import WINNING_COURIERS, RuleSet
 
 GAME_ROW = np.dtype(
     [
@@ -60,7 +59,7 @@ RACE_ROW = np.dtype(
 """One row per game."""
 
 
-def most_detail_rows(rules: RuleSet, players: int) -> int:
+def most_race_rows(rules: RuleSet, players: int) -> int:
     """Return the most rows of races that one game has: one."""
     return 1
 

@@ -6,7 +6,6 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from velonimo_sim.bits import U1, bit, shift_right
 from velonimo_sim.errors import UsageError, is_integer_in, unknown_name
 from velonimo_sim.velocity.dice import DICE, MAX_FACES, TEAMS, Dice, default_dice
 from velonimo_sim.velocity.track import Course, default_course
@@ -20,6 +19,8 @@ DEAL_VERSION = 1
 MIN_PLAYERS = 3
 MAX_PLAYERS = len(TEAMS)
 MAX_COURIERS = 4
+WINNING_COURIERS = 3
+"""Couriers in the finish that win at once (C18)."""
 MAX_CANS = 100
 MAX_TURNS = 1_000_000
 
@@ -227,7 +228,7 @@ class RuleSet:
         """
         spaces = range(1, int(record["length"]) + 1)
         supply, obstacle = (
-            tuple(space for space in spaces if shift_right(record[field], space) & U1)
+            tuple(space for space in spaces if int(record[field]) & 2**space)
             for field in ("supply_spaces", "obstacles")
         )
         route = tuple(space for space in spaces if space not in (*supply, *obstacle))
@@ -279,7 +280,7 @@ def _impossible(name: str, value: object, allowed: str) -> UsageError:
 
 
 def _word_of(spaces: tuple[int, ...]) -> int:
-    return sum(int(bit(space)) for space in spaces)
+    return sum(2**space for space in spaces)
 
 
 def _read_value(name: str, text: str) -> object:

@@ -15,7 +15,7 @@ from velonimo_sim.states import equal as equal
 from velonimo_sim.states import state_hash as state_hash
 from velonimo_sim.velocity.dice import DICE
 from velonimo_sim.velocity.moves import BREAKAWAY
-from velonimo_sim.velocity.rules import RULES_VERSION, RuleSet, checked_rules
+from velonimo_sim.velocity.rules import RULES_VERSION, WINNING_COURIERS, RuleSet, checked_rules
 from velonimo_sim.velocity.track import FINISH, FINISH_PLACES
 from velonimo_sim.velocity.view import NOBODY, VIEW, End, Phase, View
 
@@ -27,9 +27,6 @@ State: TypeAlias = np.void
 
 STATE_VERSION = 1
 """Version of the saved form of a state, in bytes and in JSON."""
-
-WINNING_COURIERS = 3
-"""Couriers in the finish that win at once (C18)."""
 
 
 def new_state(players: int, rules: RuleSet | None = None, starter: int = 0) -> State:

@@ -14,8 +14,8 @@ import numpy as np
 from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import U0, U1, bit, integer, lowest_index
 from velonimo_sim.errors import IllegalMoveError, UsageError, is_integer_in
-from velonimo_sim.rng import Stream, new_stream
-from velonimo_sim.velocity.dice import DICE, DIE_NAMES, ENERGY, throw
+from velonimo_sim.rng import Stream, below_at, new_stream
+from velonimo_sim.velocity.dice import DICE, DIE_NAMES, ENERGY
 from velonimo_sim.velocity.legal import (
     PHASE_RULES,
     REASONS,
@@ -37,7 +37,8 @@ from velonimo_sim.velocity.moves import (
     move_text,
     place_in,
 )
-from velonimo_sim.velocity.state import WINNING_COURIERS, State, clone
+from velonimo_sim.velocity.rules import WINNING_COURIERS
+from velonimo_sim.velocity.state import State, clone
 from velonimo_sim.velocity.track import FINISH, FINISH_PLACES
 from velonimo_sim.velocity.view import NOBODY, End, Phase, View
 
@@ -143,6 +144,15 @@ def is_thrown(view: View, die: int) -> bool:
     if die == view["active"]:
         return True
     return bool(view["is_pack"] and view["spaces"][die] & bit(integer(view["origin"])) != U0)
+
+
+@inlined
+def throw(stream: Stream, turn: int, die: int, faces: int) -> int:
+    """Return which face of a die a turn throws, 0 to ``faces - 1``; the stream is not advanced.
+
+    It depends on nothing else, so that the same turn throws the same dice whatever was chosen before: duplicate dice.
+    """
+    return below_at(stream, DICE * turn + die + 1, faces)
 
 
 @inlined

@@ -22,7 +22,7 @@ from velonimo_sim.velocity.legal import (
     value_of,
 )
 from velonimo_sim.velocity.moves import BACK, BREAKAWAY, FOLLOW, PAY, REFUEL, STAY, Kind, move_of
-from velonimo_sim.velocity.state import WINNING_COURIERS
+from velonimo_sim.velocity.rules import WINNING_COURIERS
 from velonimo_sim.velocity.step import is_ahead
 from velonimo_sim.velocity.view import Phase, View
 

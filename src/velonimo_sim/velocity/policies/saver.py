@@ -16,7 +16,7 @@ from velonimo_sim.rng import Stream
 from velonimo_sim.velocity.policies.base import Scratch
 from velonimo_sim.velocity.policies.greedy import CAN
 from velonimo_sim.velocity.policies.outlook import TASTE, choose_by_outlook
-from velonimo_sim.velocity.state import WINNING_COURIERS
+from velonimo_sim.velocity.rules import WINNING_COURIERS
 from velonimo_sim.velocity.track import FINISH_PLACES
 from velonimo_sim.velocity.view import View
 
