@@ -1,7 +1,8 @@
 """The bot ``rollout``: flat Monte Carlo, the budget steered by sequential halving.
 
-Every move is made and the race ridden on to its end by ``greedy`` in all seats. All moves of a round are tried with the
-same dice, turn by turn, so that their difference is measured and not their luck. Sequential halving (Karnin, Koren and
+Every move is made and the race ridden on by ``greedy`` in all seats, for some rounds; how likely the seat then is to win
+is told by how the couriers stand. All moves are tried with the same dice, turn by turn, so that their difference is
+measured and not their luck. Sequential halving (Karnin, Koren and
 Somekh, "Almost optimal exploration in multi-armed bandits", ICML 2013) spends each round's share of the budget evenly
 on the moves left and then drops the worse half.
 """
@@ -19,26 +20,25 @@ from velonimo_sim.velocity.legal import legal_moves
 from velonimo_sim.velocity.policies.base import Scratch
 from velonimo_sim.velocity.policies.greedy import CAN, set_greedy_taste
 from velonimo_sim.velocity.policies.outlook import TASTE, Taste, choose_by_outlook
+from velonimo_sim.velocity.policies.standing import chance_to_win
 from velonimo_sim.velocity.state import STATE, State
 from velonimo_sim.velocity.step import place_of, step
 from velonimo_sim.velocity.view import Phase, View
 
-PLACE = 0.1
-"""What the places behind the first are worth together, the win being worth 1."""
-
-
 @kernel
-def play_out(state: State, taste: Taste, dice: Stream) -> None:
-    """Ride a race on to its end by the most progress in all seats."""
-    while state["view"]["phase"] != Phase.GAME_OVER:
-        step(state, choose_by_outlook(state["view"], taste), dice)
+def play_out(state: State, taste: Taste, dice: Stream, last_turn: int) -> None:
+    """Ride a race on by the most progress in all seats, to its end or to that of a turn."""
+    view = state["view"]
+    while view["phase"] != Phase.GAME_OVER and view["turns"] <= last_turn:
+        step(state, choose_by_outlook(view, taste), dice)
 
 
 @kernel
 def worth(view: View, seat: int) -> float:
-    """Return what the end of a race is worth to a seat: 1 for the win, at most ``PLACE`` for the place."""
-    place, players = place_of(view, seat), integer(view["players"])
-    return 1.0 if place == 1 else PLACE * (players - place) / (players - 1)
+    """Return how likely a seat is to win, 1 or 0 if the race is over."""
+    if view["phase"] == Phase.GAME_OVER:
+        return 1.0 if place_of(view, seat) == 1 else 0.0
+    return chance_to_win(view, seat)
 
 
 @kernel
@@ -48,6 +48,7 @@ def _try_all(
     scores: NDArray[np.float64],
     n: int,
     taste: Taste,
+    last_turn: int,
     dice: NDArray[np.void],
     stream: Stream,
 ) -> None:
@@ -57,14 +58,17 @@ def _try_all(
     for k in range(n):
         states[1] = states[0]
         step(states[1], moves[k], dice[0])
-        play_out(states[1], taste, dice[0])
+        play_out(states[1], taste, dice[0], last_turn)
         scores[k] += worth(states[1]["view"], seat)
 
 
 @compiled_bot(
     "rollout",
-    "flat Monte Carlo: races ridden on by greedy after each move",
-    [Parameter("n", int, 200, (1, 1_000_000), "playouts a decision")],
+    "flat Monte Carlo: each move tried in races ridden on by greedy",
+    [
+        Parameter("n", int, 200, (1, 1_000_000), "playouts a decision"),
+        Parameter("rounds", int, 1, (0, 10_000), "rounds that a playout goes on after the turn"),
+    ],
     game="velocity",
 )
 def rollout(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
@@ -74,10 +78,11 @@ def rollout(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     states, dice, tastes = np.empty(2, STATE), np.empty(1, STREAM), np.empty(1, TASTE)
     states[0]["view"] = view
     set_greedy_taste(tastes[0], CAN)
+    last_turn = integer(view["turns"]) + integer(scratch["parameters"][1]) * integer(view["players"])
     rounds = rounds_of(n)
     for _ in range(rounds):
         for _ in range(max(1, budget // (rounds * n))):
-            _try_all(states, moves, scores, n, tastes[0], dice, stream)
+            _try_all(states, moves, scores, n, tastes[0], last_turn, dice, stream)
         sort_by_score(moves, scores, n)
         n = (n + 1) // 2
     return np.uint64(moves[0])
