@@ -7,7 +7,6 @@ from velonimo_sim.errors import IllegalMoveError, UsageError
 from velonimo_sim.rng import DICE, new_stream
 from velonimo_sim.velocity.dice import TEAMS, Dice, default_dice
 from velonimo_sim.velocity.moves import parse_move
-from velonimo_sim.velocity.rules import RuleSet
 from velonimo_sim.velocity.state import State, clone, new_state
 from velonimo_sim.velocity.step import apply, place_of
 from velonimo_sim.velocity.track import FINISH_PLACES, Course, default_course
