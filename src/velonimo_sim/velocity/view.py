@@ -46,7 +46,7 @@ VIEW = np.dtype(
             "u8",
             (MAX_PLAYERS,),
         ),  # by seat: bit s = a courier of it stands on space s (C4), the car park included
-        ("turns", "i4"),  # turns that are complete; it numbers the turn that is being played
+        ("turns", "i8"),  # turns that are complete; it numbers the one being played; 8 bytes, so that nothing is padded
         ("couriers", "u1", (MAX_PLAYERS, MAX_COURIERS)),  # [seat, courier]: its space; 0 = in the finish, or not there
         ("cans", "u1", (MAX_PLAYERS,)),  # by seat: cans
         ("finished", "u1", (MAX_PLAYERS,)),  # by seat: couriers in the finish
