@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from test_rng import CRITICAL, chi_square
@@ -446,6 +446,7 @@ def test_options_that_are_no_mapping(options: Any) -> None:
     assert message_of(RuleSet.from_dict, options) == f"rules {options!r}: allowed is a mapping of options to values"
 
 
+@settings(max_examples=25)
 @given(RULE_SETS)
 def test_dict_reads_back(rules: RuleSet) -> None:
     assert RuleSet.from_dict(rules.to_dict()) == rules
@@ -463,6 +464,7 @@ def test_dict_without_an_option_takes_the_default() -> None:
     assert RuleSet.from_dict({"cans": 3}) == RuleSet(cans=3)
 
 
+@settings(max_examples=25)
 @given(RULE_SETS, st.integers(3, 7))
 def test_record_reads_back_with_couriers_and_cans_by_number(rules: RuleSet, players: int) -> None:
     record = rules.to_record(players)

@@ -70,7 +70,7 @@ def refusals(view: View, words: NDArray[np.uint64]) -> NDArray[np.uint8]:
 
 
 def test_a_word_is_listed_if_and_only_if_nothing_refuses_it() -> None:
-    for view in views_of_all_phases(1 if INTERPRETED else 60):
+    for view in views_of_all_phases(1 if INTERPRETED else 30):
         allowed = WORDS[refusals(view, WORDS) == Refusal.NONE]
         assert sorted(allowed.tolist()) == sorted(all_legal_moves(view).tolist())
 
@@ -117,7 +117,7 @@ def test_no_ride_has_more_moves_than_allowed(players: int) -> None:
 
 def test_every_refusal_is_met() -> None:
     likely = WORDS[(WORDS < 9 << 12) & ((WORDS & 0xFF < 40) | (WORDS & 0xFF == PARK))]
-    met = {why for view in views_of_all_phases(10 if INTERPRETED else 60) for why in refusals(view, likely).tolist()}
+    met = {why for view in views_of_all_phases(40) for why in refusals(view, likely).tolist()}
     assert [why.name for why in Refusal if why not in met] == []
 
 

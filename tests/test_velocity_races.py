@@ -39,7 +39,7 @@ def couriers_of(state: State) -> int:
     return int((state["view"]["couriers"] != FINISH).sum() + (state["view"]["finish"] != NOBODY).sum())
 
 
-@settings(max_examples=10 if INTERPRETED else 60)
+@settings(max_examples=10 if INTERPRETED else 30)
 @given(races())
 def test_what_holds_in_every_race(race: list[State]) -> None:
     """C1, C2, C17, C18, C20, state by state."""
