@@ -15,6 +15,8 @@ TESTS = Path(__file__).parent
 SOURCES = TESTS.parent / "src"
 BY_ID = "tests/test_rules_by_id.py"
 ORACLE = "tests/test_against_oracle.py"
+VELOCITY = "tests/test_velocity_rules_by_id.py"
+VELOCITY_DICE = "tests/test_velocity_course_and_dice.py"
 
 
 class Mutant(NamedTuple):
@@ -206,6 +208,120 @@ MUTANTS = [
         '    state["known"][giver, taker] |= cards\n',
         "",
         f"{ORACLE}::test_engine_and_oracle_agree_under_the_presets",
+    ),
+    Mutant(
+        "VeloCity: cans that are spent are lost",
+        "velocity/step.py",
+        '    view["supply"] += cans\n',
+        "",
+        f"{VELOCITY}::test_c2_cans_that_are_spent_go_into_the_supply",
+    ),
+    Mutant(
+        "VeloCity: a pack may always start in the car park",
+        "velocity/legal.py",
+        'return shared if view["rules"]["pack_from_start"] else shared & ~bit(car_park(view))',
+        "return shared",
+        f"{VELOCITY}::test_c7_the_car_park_does_not_count_by_option",
+    ),
+    Mutant(
+        "VeloCity: the energy die carries across the finish line",
+        "velocity/legal.py",
+        '    return bool(die == view["active"])',
+        '    return bool(die == view["active"] or die == ENERGY)',
+        f"{VELOCITY}::test_c9_not_by_the_energy_die",
+    ),
+    Mutant(
+        "VeloCity: to reach the finish line is not to cross it",
+        "velocity/legal.py",
+        "return ~(bit(value + 1) - U1)",
+        "return ~(bit(value) - U1)",
+        f"{VELOCITY}::test_c9_not_by_a_foreign_die",
+    ),
+    Mutant(
+        "VeloCity: a Breakaway is followed",
+        "velocity/step.py",
+        'if origin == car_park(view) or view["spent"] == BREAKAWAY:',
+        "if origin == car_park(view):",
+        f"{VELOCITY}::test_c10_nobody_follows_a_breakaway_whatever_die_is_chosen",
+    ),
+    Mutant(
+        "VeloCity: all dice are thrown in a pack",
+        "velocity/step.py",
+        'return bool(view["is_pack"] and view["spaces"][die] & bit(integer(view["origin"])) != U0)',
+        'return bool(view["is_pack"] and view["spaces"][die] != U0)',
+        f"{VELOCITY}::test_c11_the_dice_of_the_pack_are_thrown",
+    ),
+    Mutant(
+        "VeloCity: a foreign die moves the own courier alone",
+        "velocity/step.py",
+        "    if die < ENERGY and die != active:\n"
+        "        move_courier(view, die, origin, target)\n"
+        '        view["arrived"][die] += 1\n',
+        "",
+        f"{VELOCITY}::test_c11_a_foreign_die_moves_one_courier_of_each_of_the_two",
+    ),
+    Mutant(
+        "VeloCity: a start in the car park is followed",
+        "velocity/step.py",
+        'if origin == car_park(view) or view["spent"] == BREAKAWAY:',
+        'if view["spent"] == BREAKAWAY:',
+        f"{VELOCITY}::test_c12_not_from_the_car_park",
+    ),
+    Mutant(
+        "VeloCity: the active player is not asked whether to follow",
+        "velocity/step.py",
+        '        view["arrived"][die] += 1\n    view["asked"] = 0\n',
+        '        view["arrived"][die] += 1\n    view["asked"] = 1\n',
+        f"{VELOCITY}::test_c12_the_active_player_is_asked_first_then_clockwise",
+    ),
+    Mutant(
+        "VeloCity: who has as many cans as the others takes one",
+        "velocity/step.py",
+        'elif view["cans"][payee] >= most_cans_of_others(view, payee):',
+        'elif view["cans"][payee] > most_cans_of_others(view, payee):',
+        f"{VELOCITY}::test_c14_who_has_the_most_gets_none",
+    ),
+    Mutant(
+        "VeloCity: back to an obstacle on which somebody stands",
+        "velocity/step.py",
+        'view["rules"]["obstacles"] & ~taken & ~',
+        'view["rules"]["obstacles"] & ~',
+        f"{VELOCITY}::test_c15_back_to_the_next_free_obstacle_towards_the_start",
+    ),
+    Mutant(
+        "VeloCity: the move back to the car park pays one can",
+        "velocity/step.py",
+        "        owe_cans(view, seat, 2)\n",
+        "        owe_cans(view, seat, 1)\n",
+        f"{VELOCITY}::test_c16_a_move_back_to_the_car_park_pays_two",
+    ),
+    Mutant(
+        "VeloCity: the third courier does not count in the eighth place",
+        "velocity/step.py",
+        '    if view["finished"][seat] == WINNING_COURIERS:\n',
+        '    if view["finished"][seat] == WINNING_COURIERS and view["n_finished"] < FINISH_PLACES:\n',
+        f"{VELOCITY}::test_c18_a_third_courier_in_the_eighth_place_wins_as_the_third",
+    ),
+    Mutant(
+        "VeloCity: of two with equally many who came first wins",
+        "velocity/step.py",
+        'return bool(view["last_place"][a] > view["last_place"][b])',
+        'return bool(view["last_place"][a] < view["last_place"][b])',
+        f"{VELOCITY}::test_x5",
+    ),
+    Mutant(
+        "VeloCity: the turn passes to the right",
+        "velocity/step.py",
+        'view["active"] = seat_after(view, 1)',
+        'view["active"] = seat_after(view, integer(view["players"]) - 1)',
+        f"{VELOCITY}::test_c20_the_starter_is_a_seat_and_the_left_hand_neighbour_is_next",
+    ),
+    Mutant(
+        "VeloCity: all dice of a turn are thrown from one word",
+        "velocity/dice.py",
+        "DICE * turn + die + 1",
+        "DICE * turn + 1",
+        f"{VELOCITY_DICE}::test_two_dice_of_a_turn_and_one_die_of_two_turns_are_independent",
     ),
 ]
 NODES = sorted({mutant.node for mutant in MUTANTS})

@@ -36,7 +36,7 @@ def checked_fields(content: object, kind: str, needed: Collection[str], optional
         raise UsageError(f"{kind} {content!r}: allowed is a table with {', '.join(needed)}")
     for name in content:
         if name not in (*needed, *optional):
-            raise unknown_name(f"field of a {kind}", name, [*needed, *optional])
+            raise unknown_name(f"{kind} field", name, [*needed, *optional])
     for name in needed:
         if name not in content:
             raise UsageError(f"{kind}: {name} is missing; needed are {', '.join(needed)}")

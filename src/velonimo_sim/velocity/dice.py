@@ -50,6 +50,8 @@ class Dice:
         """Check every die."""
         checked_name(self.name, "dice")
         object.__setattr__(self, "energy", self._checked(self.energy, "energy"))
+        if not isinstance(self.teams, list | tuple) or len(self.teams) != len(TEAMS):
+            raise UsageError(f"dice {self.name}: teams {self.teams!r}: allowed are the faces of {len(TEAMS)} dice")
         faces = tuple(self._checked(faces, team) for team, faces in zip(TEAMS, self.teams, strict=True))
         object.__setattr__(self, "teams", faces)
 

@@ -110,6 +110,9 @@ class RuleSet:
         if not isinstance(given, tuple | list) or not all(is_integer_in(cans, 0, MAX_CANS) for cans in given):
             raise _impossible("start_cans", given, f"integers 0-{MAX_CANS}, one a seat")
         object.__setattr__(self, "start_cans", tuple(int(cans) for cans in given))
+        for name in ("couriers", "cans", "turn_limit"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, int(getattr(self, name)))  # numpy's integers are no JSON
 
     @classmethod
     def official(cls) -> Self:

@@ -13,10 +13,10 @@ from velonimo_sim.states import SavedForm, Words
 from velonimo_sim.states import clone as clone
 from velonimo_sim.states import equal as equal
 from velonimo_sim.states import state_hash as state_hash
-from velonimo_sim.velocity.dice import DICE
+from velonimo_sim.velocity.dice import DICE, ENERGY
 from velonimo_sim.velocity.moves import BREAKAWAY
 from velonimo_sim.velocity.rules import RULES_VERSION, WINNING_COURIERS, RuleSet, checked_rules
-from velonimo_sim.velocity.track import FINISH, FINISH_PLACES
+from velonimo_sim.velocity.track import FINISH, FINISH_PLACES, MAX_LENGTH
 from velonimo_sim.velocity.view import NOBODY, VIEW, End, Phase, View
 
 STATE = np.dtype([("view", VIEW)], align=True)
@@ -176,14 +176,14 @@ def _faults_of_phase(view: View) -> list[str]:
     faults = []
     if (phase == Phase.GAME_OVER) != (view["end"] != End.NONE):
         faults.append(f"end {End(int(view['end'])).name} in phase {phase.name}")
+    if view["end"] != _end_of(view):
+        faults.append(f"end {End(int(view['end'])).name}: what stands in the race says {_end_of(view).name}")
     if view["seat"] != view["turn"]:
         faults.append("the view is not that of the seat to act")
     if phase == Phase.GAME_OVER:
         return faults + ([] if view["turn"] == view["active"] == NOBODY else ["somebody is to act after the end"])
     if view["active"] == NOBODY or view["turn"] == NOBODY:
         return [*faults, f"nobody to act in phase {phase.name}"]
-    if view["finished"].max() >= WINNING_COURIERS or view["n_finished"] == FINISH_PLACES:
-        faults.append("the race goes on after its end")
     if int(view["active"]) != (int(view["starter"]) + int(view["turns"])) % players:
         faults.append(f"turn {view['turns']} is not of seat {view['active']}")
     deciding = int(view["payee"]) if phase == Phase.TAKE else (int(view["active"]) + int(view["asked"])) % players
@@ -191,7 +191,26 @@ def _faults_of_phase(view: View) -> list[str]:
         faults.append(f"turn {view['turn']} in phase {phase.name}: it is for seat {deciding} to decide")
     if phase in (Phase.RIDE, Phase.DIE) and view["asked"]:
         faults.append(f"seats are asked in phase {phase.name}")
-    return faults if (phase == Phase.TAKE) == (view["due"] > 0) else [*faults, f"cans are due in phase {phase.name}"]
+    if (phase == Phase.TAKE) != (view["due"] > 0):
+        faults.append(f"{view['due']} cans are due in phase {phase.name}")
+    if phase == Phase.TAKE and not _has_to_choose(view):
+        faults.append(f"seat {view['turn']} has nobody to choose among")
+    return faults
+
+
+def _end_of(view: View) -> End:
+    """Return why the race must be over (C18)."""
+    if view["finished"].max() >= WINNING_COURIERS:
+        return End.THIRD_COURIER
+    if view["n_finished"] == FINISH_PLACES:
+        return End.EIGHTH_PLACE
+    return End.TURN_LIMIT if view["turns"] == view["rules"]["turn_limit"] else End.NONE
+
+
+def _has_to_choose(view: View) -> bool:
+    """Whether several players have more cans than the one to act, and as many as each other (C14)."""
+    most = view["cans"].max()
+    return bool(view["cans"][view["turn"]] < most and (view["cans"] == most).sum() > 1)
 
 
 def _faults_of_ride(view: View) -> list[str]:
@@ -206,9 +225,18 @@ def _faults_of_ride(view: View) -> list[str]:
         of_ride = ("is_pack", "spent", "origin", "target")
         faults += [f"{field} {view[field]} in phase {phase.name}" for field in of_ride if view[field]]
         return faults + (["dice are thrown before the ride is chosen"] if view["dice"].any() else [])
+    if NOBODY in (view["active"], view["turn"]):
+        return faults
+    if view["is_pack"] and view["spent"] == BREAKAWAY:
+        faults.append("a Breakaway in a pack")
     if view["dice"][view["active"]] == 0:
         faults.append("the own die has not been thrown")
+    if (view["dice"][ENERGY] > 0) != (view["spent"] > 0):
+        faults.append(f"energy die {view['dice'][ENERGY]} for {view['spent']} cans")
+    if not view["is_pack"] and np.count_nonzero(view["dice"][:ENERGY]) > 1:
+        faults.append("dice of other teams in a solo ride")
     if phase == Phase.DIE:
+        faults += _faults_of_start(view)
         return faults + (["a courier has arrived before the die is chosen"] if target or view["arrived"].any() else [])
     if not 0 < target < origin:
         faults.append(f"a ride from {origin} to {target}")
@@ -223,13 +251,39 @@ def _faults_of_ride(view: View) -> list[str]:
         faults.append(f"seat {view['turn']} has no can to decide about")
     if phase == Phase.SLIPSTREAM and not shift_right(view["spaces"][view["turn"]], origin) & U1:
         faults.append(f"seat {view['turn']} has no courier that could follow")
+    if phase == Phase.SLIPSTREAM and (origin > view["rules"]["length"] or view["spent"] == BREAKAWAY):
+        faults.append("nobody may follow from the car park, or in a Breakaway")
     return faults
 
 
-_SPACES = Words(
-    lambda word: [str(space) for space in range(1, 64) if shift_right(np.uint64(word), space) & U1],
-    lambda texts: np.uint64(sum({int(bit(int(text))) for text in texts if 0 < int(text) < 64})),
-)
+def _faults_of_start(view: View) -> list[str]:
+    """Return what does not go together of ride, couriers and dice before a die is chosen (C7, C11)."""
+    origin = int(view["origin"])
+    if not view["is_pack"]:
+        return [f"a solo ride from {origin} before the die is chosen"] if origin else []
+    there = (view["couriers"] == origin).any(axis=1)
+    if not origin or not there[view["active"]] or there.sum() < 2:
+        return [f"no pack on {origin}"]
+    return [] if ((view["dice"][:ENERGY] > 0) == there).all() else ["the dice are not those of the pack"]
+
+
+_BITS = {str(space): int(bit(space)) for space in range(1, MAX_LENGTH + 2)}
+
+
+def _space_texts(word: int) -> list[str]:
+    return [space for space, its_bit in _BITS.items() if word & its_bit]
+
+
+def _read_spaces(texts: list[str]) -> np.uint64:
+    for text in texts:
+        if text not in _BITS:
+            raise ValueError(f"{text!r} is no space")
+    if len(set(texts)) < len(texts):
+        raise ValueError("a space stands twice")
+    return np.uint64(sum(_BITS[text] for text in texts))
+
+
+_SPACES = Words(_space_texts, _read_spaces)
 _FORM = SavedForm("velocity", b"CITY", STATE_VERSION, RULES_VERSION, STATE, validate, {
     ("view", "spaces"): _SPACES,
     ("view", "rules", "supply_spaces"): _SPACES,

@@ -59,6 +59,7 @@ class Course:
         checked_name(self.name, "course")
         if not is_integer_in(self.length, 1, MAX_LENGTH):
             raise UsageError(f"course {self.name}: length {self.length!r}: allowed is an integer 1-{MAX_LENGTH}")
+        object.__setattr__(self, "length", int(self.length))  # numpy's integers are no JSON
         if not isinstance(self.is_reconstruction, bool):
             raise UsageError(
                 f"course {self.name}: is_reconstruction {self.is_reconstruction!r}: allowed is true or false"
