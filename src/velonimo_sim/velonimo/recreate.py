@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from velonimo_sim.record_faults import Record
 from velonimo_sim.velonimo.playout import Stop, Table
-from velonimo_sim.velonimo.record import Record, Recorder
+from velonimo_sim.velonimo.record import Recorder
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW, most_col_rows
 from velonimo_sim.velonimo.state import clone
 
