@@ -12,10 +12,11 @@ from hypothesis import settings
 from numpy.typing import NDArray
 
 from velonimo_sim._jit import INTERPRETED
+from velonimo_sim.bot.text import Bot
 from velonimo_sim.rng import BOT, CHANCE, new_stream
 from velonimo_sim.schedule import make_schedule
 from velonimo_sim.velonimo.moves import parse_move
-from velonimo_sim.velonimo.policies import BUILT_IN, Bot, parse_bot
+from velonimo_sim.velonimo.policies import BUILT_IN, parse_bot
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.state import State, clone, new_state, validate
 from velonimo_sim.velonimo.step import apply, deal, lay_out_col

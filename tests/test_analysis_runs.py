@@ -345,6 +345,7 @@ def synthetic_run(folder: Path, shards: int, games: int = 1_500, players: int = 
     folder.mkdir()
     run = {
         "schema_version": SCHEMA_VERSION,
+        "game": "velonimo",
         "players": players,
         "bots": ["a"],
         "rules": {"col_values": [1, 2, 3, 4, 5]},

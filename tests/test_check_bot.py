@@ -14,10 +14,10 @@ import pytest
 
 from conftest import quick_bots
 from velonimo_sim import Move, UsageError, check_bot, compiled_bot
+from velonimo_sim.bot.text import Bot
 from velonimo_sim.check_bot import Flaw, Report, positions_of_games
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.moves import KEEP
-from velonimo_sim.velonimo.policies import Bot
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.greedy import greedy
 from velonimo_sim.velonimo.policies.uniform import uniform

@@ -9,17 +9,17 @@ import pytest
 from numpy.typing import NDArray
 
 from conftest import rotated_seatings
+from velonimo_sim import table
 from velonimo_sim._clock import monotonic_ns
+from velonimo_sim.bot.policy import compiled_bot
 from velonimo_sim.errors import BotError, UsageError
 from velonimo_sim.faults import Fault, OnFault
 from velonimo_sim.rng import Stream
-from velonimo_sim.velonimo import playout
 from velonimo_sim.velonimo.moves import KEEP, Move
-from velonimo_sim.velonimo.playout import Table
+from velonimo_sim.velonimo.playout import open_table
 from velonimo_sim.velonimo.policies import parse_bot
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.greedy import greedy
-from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.view import Phase, View
@@ -104,7 +104,7 @@ def play(
     bots: Sequence[str], games: int, on_fault: OnFault, limit: int | None = LIMIT, first_game: int = 0
 ) -> tuple[Rows, Rows]:
     """Play games; return their rows with shapes (games, players) and (games, cols, players)."""
-    table = Table([parse_bot(bot) for bot in bots], RULES, rotated_seatings(len(bots)), 3, on_fault, limit)
+    table = open_table([parse_bot(bot) for bot in bots], RULES, rotated_seatings(len(bots)), 3, on_fault, limit)
     game_rows, col_rows = np.zeros(games * len(bots), GAME_ROW), np.zeros(games * 2 * len(bots), COL_ROW)
     assert table.play(first_game, games, game_rows, col_rows) == len(col_rows)
     return game_rows.reshape(games, -1), col_rows.reshape(games, 2, -1)
@@ -210,7 +210,7 @@ def test_the_words_of_a_fault() -> None:
 
 
 def test_a_time_limit_is_refused_where_kernels_cannot_read_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(playout, "HAS_CLOCK", False)
+    monkeypatch.setattr(table, "HAS_CLOCK", False)
     with pytest.raises(UsageError, match="time limit 250: kernels can read the clock on Linux and macOS only"):
         play(["greedy", "random"], 1, OnFault.RAISE)
     play(["greedy", "random"], 1, OnFault.RAISE, limit=None)

@@ -280,7 +280,7 @@ def test_another_seed_is_another_game() -> None:
 def test_the_deals_are_those_of_game_0_of_a_tournament() -> None:
     spec, rules = GAMES["velonimo"], RuleSet.official()
     table = spec.open_table([spec.parse_bot("random")] * 4, rules, rotated_seatings(4), 7)
-    game_rows, col_rows = np.zeros(4, spec.game_row), np.zeros(20, spec.col_row)
+    game_rows, col_rows = np.zeros(4, spec.game_row), np.zeros(20, spec.detail_row)
     table.play(0, 1, game_rows, col_rows)
     dealt = [[card_texts(hand) for hand in hands] for hands in col_rows["hand"].reshape(5, 4)]
     assert [one_round["hands"] for one_round in finished(4).record()["rounds"]] == dealt

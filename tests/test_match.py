@@ -54,24 +54,24 @@ class StubTable:
         self.calls: list[tuple[int, int]] = []
         self.buffers: set[int] = set()
 
-    def play(self, first_game: int, games: int, game_rows: Rows, col_rows: Rows) -> int:
+    def play(self, first_game: int, games: int, game_rows: Rows, detail_rows: Rows) -> int:
         self.calls.append((first_game, games))
         self.buffers.add(game_rows.ctypes.data)
         if self.before:
             self.before(first_game, games)
         rows = games * self.players
-        for table in (game_rows, col_rows):
+        for table in (game_rows, detail_rows):
             table["game_id"][:rows] = np.repeat(np.arange(first_game, first_game + games), self.players)
         return rows
 
 
 def stub_work(table: StubTable) -> Work:
-    return Work(table, GAME.game_row, GAME.col_row, table.players, table.players * 5)
+    return Work(table, GAME.game_row, GAME.detail_row, table.players, table.players * 5)
 
 
 def copied(chunks: Iterator[Chunk]) -> tuple[Rows, Rows]:
     """Return all rows of all chunks, copied before the next chunk is asked for."""
-    parts = [(chunk.game_rows.copy(), chunk.col_rows.copy()) for chunk in chunks]
+    parts = [(chunk.game_rows.copy(), chunk.detail_rows.copy()) for chunk in chunks]
     return np.concatenate([games for games, _ in parts]), np.concatenate([cols for _, cols in parts])
 
 
@@ -93,7 +93,7 @@ def test_rows_of_a_chunk_are_those_of_its_games(workers: int) -> None:
     for chunk in chunks_of(stub_work(StubTable(3)), 500, workers):
         expected = np.repeat(np.arange(chunk.first_game, chunk.first_game + chunk.games), 3)
         assert chunk.game_rows["game_id"].tolist() == expected.tolist()
-        assert chunk.col_rows["game_id"].tolist() == expected.tolist()
+        assert chunk.detail_rows["game_id"].tolist() == expected.tolist()
 
 
 def test_chunks_that_end_out_of_order_are_yielded_in_order() -> None:
@@ -213,7 +213,7 @@ def test_deals_are_made_whole_however_small_the_chunks(
         assert chunk.first_game == sum(sizes)
         assert chunk.games % games_per_deal == 0
         expected = np.repeat(np.arange(chunk.first_game, chunk.first_game + chunk.games), 3)
-        assert chunk.game_rows["game_id"].tolist() == chunk.col_rows["game_id"].tolist() == expected.tolist()
+        assert chunk.game_rows["game_id"].tolist() == chunk.detail_rows["game_id"].tolist() == expected.tolist()
         sizes.append(chunk.games)
     assert sum(sizes) == games
 

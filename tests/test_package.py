@@ -50,21 +50,22 @@ ORDER = (
     {"_jit"},
     {"_clock"},
     {"bits"},
-    {"rng"},
+    {"rng", "states", "halving"},
+    {"bot"},
+    {"bot.parameter", "bot.plain"},
+    {"bot.policy"},
+    {"bot.plug_ins"},
+    {"bot.text"},
     {"velonimo.rules"},
     {"velonimo.view", "velonimo.rows", "velonimo.record_format"},
     {"velonimo.tables", "velonimo.moves"},
-    {"velonimo.legal", "velonimo.describe"},
-    {"velonimo.state"},
+    {"velonimo.legal"},
+    {"velonimo.describe", "velonimo.state"},
     {"velonimo.step", "velonimo.refused"},
     {"velonimo.determinize"},
     {"velonimo.exact"},
-    {"velonimo.policies.parameter"},
-    {"velonimo.policies.base"},
-    {"velonimo.policies.plain"},
-    {"velonimo.policies.policy"},
-    {"velonimo.policies.plug_ins"},
     {"velonimo.policies"},
+    {"velonimo.policies.base"},
     {"velonimo.policies.uniform"},
     {"velonimo.policies.greedy"},
     {"velonimo.policies.hold_hares", "velonimo.policies.stand"},
@@ -73,8 +74,25 @@ ORDER = (
     {"velonimo.policies.inference", "velonimo.policies.search"},
     {"velonimo.policies.exact", "velonimo.policies.rollout", "velonimo.policies.ismcts"},
     {"velonimo.policies.champion", "velonimo.policies.cheater"},
-    {"velonimo.playout", "velonimo.record"},
-    {"velonimo.narrate", "velonimo.recreate"},
+    {"velocity.data_file"},
+    {"velocity.track", "velocity.dice"},
+    {"velocity.rules"},
+    {"velocity.view"},
+    {"velocity.moves"},
+    {"velocity.legal", "velocity.state"},
+    {"velocity.rows", "velocity.step", "velocity.determinize", "velocity.record_format"},
+    {"velocity.describe"},
+    {"velocity.policies"},
+    {"velocity.policies.base"},
+    {"velocity.policies.uniform", "velocity.policies.outlook"},
+    {"velocity.policies.greedy"},
+    {"velocity.policies.saver", "velocity.policies.rollout"},
+    {"loop"},
+    {"table"},
+    {"velonimo.playout", "velonimo.record", "velocity.playout"},
+    {"velonimo.narrate", "velonimo.recreate", "velocity.record"},
+    {"velocity.narrate", "velocity.recreate"},
+    {"velocity.interactive"},
     {"velonimo.frames"},
     {"velonimo.draw"},
     {"velonimo.interactive", "velonimo.replay_page"},
@@ -224,8 +242,7 @@ def test_imports_run_one_way(module: str) -> None:
 
 def test_the_graph_is_read() -> None:
     assert imports("velonimo_sim.velonimo.rules") == {"velonimo_sim.errors", "velonimo_sim.velonimo.cards"}
-    assert "velonimo_sim.velonimo.playout" in imports("velonimo_sim.game"), "imports inside functions count"
-    assert "velonimo_sim.velonimo.replay_page" in imports("velonimo_sim.replay")
+    assert "velonimo_sim.velonimo.replay_page" in imports("velonimo_sim.replay"), "imports inside functions count"
     assert "velonimo_sim.velonimo.interactive" in imports("velonimo_sim", for_types=True)
     assert imports("velonimo_sim") == set()
 
@@ -233,7 +250,7 @@ def test_the_graph_is_read() -> None:
 def test_only_what_loads_by_name_imports_for_types_alone() -> None:
     users = {module for module in modules() if imports(module, for_types=True)}
     loaded_by_name = {"velonimo_sim", "velonimo_sim.analysis", "velonimo_sim.velocity"}
-    assert users == loaded_by_name | {"velonimo_sim.velonimo.policies", "velonimo_sim.velonimo.policies.policy"}
+    assert users == loaded_by_name | {"velonimo_sim.bot.policy"}
     assert all(imports(module, for_types=True) <= set(modules()) for module in users)
 
 
@@ -251,11 +268,7 @@ def test_rules_never_see_a_state_or_a_view() -> None:
 
 SEES_VIEWS = (
     "",
-    ".parameter",
     ".base",
-    ".plain",
-    ".policy",
-    ".plug_ins",
     ".uniform",
     ".greedy",
     ".hold_hares",
@@ -278,6 +291,11 @@ def test_policies_see_views_alone_and_search_what_they_determinize(bot: str) -> 
 def test_every_file_of_the_policies_is_judged() -> None:
     files = {module.removeprefix(f"{PACKAGE}.velonimo.policies") for module in modules() if ".policies" in module}
     assert files == set(SEES_VIEWS) | set(SEARCHES)
+
+
+@pytest.mark.parametrize("module", sorted(name for name in RANKS if name.startswith(f"{PACKAGE}.bot.")))
+def test_what_the_games_bots_share_knows_no_game(module: str) -> None:
+    assert [name for name in reached(module) if name.startswith(f"{PACKAGE}.velonimo")] == []
 
 
 # What is compiled.
@@ -494,7 +512,7 @@ def test_compiled_code_computes_in_integers_and_shifts_words_in_two_files_alone(
     assert kernels_of_the_package() - set(compiled) == set()
     elsewhere = [(name, kinds) for name, kinds in floats if name.rpartition(".")[0] not in FLOATING]
     bots = {f"velonimo_sim.velonimo.policies.{name}.{name}" for name in ("advised", "champion", "cheater")}
-    handed_on = {"velonimo_sim.bits.integer", "velonimo_sim.velonimo.playout._set_up"}
+    handed_on = {"velonimo_sim.bits.integer", "velonimo_sim.loop._set_up"}
     assert {name for name, _ in elsewhere} == {*bots, *handed_on}
     assert [kinds for name, kinds in elsewhere if name == "velonimo_sim.bits.integer"] == [["float64"]]
     assert {name.rpartition(".")[0] for name, _ in floats} >= FLOATING

@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 from conftest import rotated_seatings
 from velonimo_sim._jit import INTERPRETED, kernel
 from velonimo_sim.bits import U0, integer, popcount
+from velonimo_sim.bot.policy import Policy, compiled_bot
+from velonimo_sim.bot.text import Bot
 from velonimo_sim.errors import BotError, UsageError
 from velonimo_sim.rng import BOT, CHANCE, STREAM, Stream, new_stream, open_stream
 from velonimo_sim.velonimo.cards import DECK, HARES, TORTOISES, card_texts
 from velonimo_sim.velonimo.legal import count_plays
 from velonimo_sim.velonimo.moves import JERSEY, KEEP, PASS, Kind, kind_of, seat_of
-from velonimo_sim.velonimo.playout import Table
-from velonimo_sim.velonimo.policies import Bot, parse_bot
+from velonimo_sim.velonimo.playout import open_table
+from velonimo_sim.velonimo.policies import parse_bot
 from velonimo_sim.velonimo.policies.base import SCRATCH, Scratch
-from velonimo_sim.velonimo.policies.policy import Policy, compiled_bot
 from velonimo_sim.velonimo.policies.uniform import uniform
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW, most_col_rows
 from velonimo_sim.velonimo.rules import RuleSet
@@ -73,7 +74,7 @@ def play(
 ) -> tuple[Rows, Rows]:
     """Return the game rows and col rows of consecutive games, by default with the seats rotated."""
     rules, players = rules or RuleSet.official(), len(bots)
-    table = Table(bots, rules, rotated_seatings(players) if seatings is None else seatings, seed)
+    table = open_table(bots, rules, rotated_seatings(players) if seatings is None else seatings, seed)
     game_rows = np.zeros(games * players, GAME_ROW)
     col_rows = np.zeros(games * most_col_rows(rules, players), COL_ROW)
     written = table.play(first_game, games, game_rows, col_rows)
@@ -337,7 +338,7 @@ def test_chunks_do_not_matter(players: int, sizes: tuple[int, ...]) -> None:
 
 
 def test_a_chunk_does_not_depend_on_the_table_having_played_before() -> None:
-    table = Table(bots_of(MIXED[:3]), RuleSet.official(), rotated_seatings(3), 5)
+    table = open_table(bots_of(MIXED[:3]), RuleSet.official(), rotated_seatings(3), 5)
     rows = [(np.zeros(12, GAME_ROW), np.zeros(60, COL_ROW)) for _ in range(2)]
     for game_rows, col_rows in rows:
         table.play(6, 4, game_rows, col_rows)
@@ -448,9 +449,9 @@ def test_a_bot_that_raises_is_named_with_game_seat_bot_and_cause() -> None:
 @pytest.mark.parametrize("players", [1, 6])
 def test_a_table_for_too_few_or_too_many(players: int) -> None:
     with pytest.raises(UsageError, match=f"players {players}: allowed is 2-5"):
-        Table(bots_of(["random"] * players), RuleSet.official(), rotated_seatings(players), 0)
+        open_table(bots_of(["random"] * players), RuleSet.official(), rotated_seatings(players), 0)
 
 
 def test_a_deck_too_small_for_the_table() -> None:
     with pytest.raises(UsageError, match="hand_size=12: allowed is 1-11 with 5 players"):
-        Table(bots_of(["random"] * 5), RuleSet(hand_size=12), rotated_seatings(5), 0)
+        open_table(bots_of(["random"] * 5), RuleSet(hand_size=12), rotated_seatings(5), 0)

@@ -18,16 +18,16 @@ import pytest
 
 from conftest import position, rotated_seatings
 from velonimo_sim import BotError, Move, Parameter, UsageError, compiled_bot, new_game, tournament
+from velonimo_sim.bot.plain import PlainPlayer
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.cards import DECK, card_texts, parse_cards
 from velonimo_sim.velonimo.describe import describe_view
 from velonimo_sim.velonimo.legal import legal_moves
 from velonimo_sim.velonimo.moves import parse_move
-from velonimo_sim.velonimo.playout import Table
+from velonimo_sim.velonimo.playout import open_table
 from velonimo_sim.velonimo.policies import BUILT_IN, bot_names, parse_bot
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.greedy import greedy
-from velonimo_sim.velonimo.policies.plain import PlainPlayer
 from velonimo_sim.velonimo.policies.uniform import uniform
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW
 from velonimo_sim.velonimo.rules import RuleSet
@@ -139,7 +139,7 @@ def _in_a_folder_with_bots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def play(bots: Sequence[str], games: int = 6, first_game: int = 0, seed: int = 4) -> tuple[Any, Any]:
-    table = Table([parse_bot(bot) for bot in bots], RuleSet(col_values=(1, 2)), rotated_seatings(len(bots)), seed)
+    table = open_table([parse_bot(bot) for bot in bots], RuleSet(col_values=(1, 2)), rotated_seatings(len(bots)), seed)
     game_rows, col_rows = np.zeros(games * len(bots), GAME_ROW), np.zeros(games * 2 * len(bots), COL_ROW)
     table.play(first_game, games, game_rows, col_rows)
     return game_rows, col_rows
@@ -325,7 +325,7 @@ def test_a_plain_bot_sees_the_view_of_its_seat_and_all_legal_moves() -> None:
     game = new_game(3, seed=8)
     for _ in range(60):
         view = game.state["view"]
-        player = PlainPlayer(Witness(), game.rules.to_dict())
+        player = PlainPlayer(Witness(), "velonimo", game.rules.to_dict())
         player.choose(view)
         _, (seen, moves, _) = Witness.seen[-1]
         assert seen == game.view(int(view["turn"])) == describe_view(view, game.rules.to_dict())
@@ -434,7 +434,7 @@ def test_any_other_answer_is_an_illegal_move(answer: object, told: str, monkeypa
 def test_more_gifts_than_a_compiled_bot_s_memory_for_moves_are_all_listed() -> None:
     view = position(["N1 B1 R3 R6", "B6 B7 B2", "Y4"], "B1 N1, swap 1", taken="B2 B7")["view"]
     view["hand"], view["swap_count"], view["sizes"][0] = parse_cards(card_texts(DECK)[:20]), 5, 20
-    player = PlainPlayer(Witness(), {})
+    player = PlainPlayer(Witness(), "velonimo", {})
     player.choose(view)
     _, (_, moves, _) = Witness.seen[-1]
     assert len(set(moves)) == 15_504
@@ -475,7 +475,7 @@ from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW
 from velonimo_sim.velonimo.rules import RuleSet
 
 bot = parse_bot("compiled.py:fixed")
-table = playout.Table([bot], RuleSet(), np.zeros((1, 2), np.int8), 1)
+table = playout.open_table([bot], RuleSet(), np.zeros((1, 2), np.int8), 1)
 rows = np.zeros(2, GAME_ROW)
 table.play(0, 1, rows, np.zeros(10, COL_ROW))
 print(len(playout.play_games.signatures), sum(playout.play_games.stats.cache_misses.values()),
@@ -615,7 +615,7 @@ def test_processes_give_the_rows_of_one_worker(capsys: pytest.CaptureFixture[str
 
 def test_a_table_is_not_opened_with_another_file_of_a_bot() -> None:
     """As a worker elsewhere may have, or a process that replaces one that died."""
-    table = pickle.dumps(Table([parse_bot("./picking.py:Picks")], RuleSet(), np.zeros((1, 2), np.int8), 1))
+    table = pickle.dumps(open_table([parse_bot("./picking.py:Picks")], RuleSet(), np.zeros((1, 2), np.int8), 1))
     assert pickle.loads(table).bots[0].text == "./picking.py:Picks"
     Path("picking.py").write_text(FILE + "\n# changed\n")
     with pytest.raises(UsageError, match=r"bot \./picking.py:Picks: its file is another one, of hash "):

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from conftest import position, quick_bots, states_of_game, thinks
 from velonimo_sim._jit import INTERPRETED
+from velonimo_sim.bot.text import Bot
 from velonimo_sim.errors import UsageError
 from velonimo_sim.rng import Stream, new_stream
 from velonimo_sim.velonimo.cards import DECK, HARES, card_texts, parse_cards
 from velonimo_sim.velonimo.legal import is_legal, legal_moves
 from velonimo_sim.velonimo.moves import DECLINE, FORCE, PASS, Kind, kind_of, move_text, parse_move
-from velonimo_sim.velonimo.policies import BUILT_IN, Bot, bot_names, parse_bot
+from velonimo_sim.velonimo.policies import BUILT_IN, bot_names, parse_bot
 from velonimo_sim.velonimo.policies.base import SCRATCH
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.state import State, clone, new_state

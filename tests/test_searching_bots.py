@@ -403,7 +403,7 @@ def rows_in_chunks(chunk: int, games: int) -> list[bytes]:
     rows: list[bytes] = []
     for first in range(0, games, chunk):
         game_rows = np.zeros(chunk * players, game.game_row)
-        col_rows = np.zeros(chunk * game.most_col_rows(rules, players), game.col_row)
+        col_rows = np.zeros(chunk * game.most_detail_rows(rules, players), game.detail_row)
         written = table.play(first, chunk, game_rows, col_rows)
         rows += [row.tobytes() for row in (*game_rows, *col_rows[:written])]
     return sorted(rows)

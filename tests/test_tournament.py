@@ -23,13 +23,13 @@ from runs import COMMAND, THREE, assert_holds, assert_same_rows, frame, manifest
 from velonimo_sim import match, options, progress, records, tournament
 from velonimo_sim._jit import kernel, source_hash
 from velonimo_sim.bits import popcount
+from velonimo_sim.bot.policy import compiled_bot
 from velonimo_sim.progress import GamesProgress
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.cards import TORTOISES
 from velonimo_sim.velonimo.moves import KEEP
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.greedy import greedy
-from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.view import Phase, View
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from conftest import quick_bots, states_of_game, thinks
 from velonimo_sim._jit import INTERPRETED
+from velonimo_sim.bot.text import Bot
 from velonimo_sim.rng import new_stream
 from velonimo_sim.velonimo.cards import DROMEDARIES
 from velonimo_sim.velonimo.determinize import determinize
 from velonimo_sim.velonimo.legal import legal_moves
 from velonimo_sim.velonimo.moves import DECLINE, Kind, cards_of, kind_of, seat_of
-from velonimo_sim.velonimo.policies import Bot
 from velonimo_sim.velonimo.rules import RULES, RuleSet
 from velonimo_sim.velonimo.state import STATE, State, clone, equal, show_turn, validate, view_of
 from velonimo_sim.velonimo.step import apply

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from rows import COMMAND
 
 from velonimo_sim._clock import monotonic_ns
-from velonimo_sim._jit import kernel, picker
+from velonimo_sim._jit import kernel
 from velonimo_sim.bits import integer
 from velonimo_sim.commands import say
 from velonimo_sim.game import GAMES
+from velonimo_sim.loop import decide, policy_table
 from velonimo_sim.rng import BOT, CHANCE, STREAM, Stream, new_stream, open_stream
 from velonimo_sim.schedule import make_schedule
 from velonimo_sim.velonimo.legal import legal_moves
-from velonimo_sim.velonimo.playout import policy_table
 from velonimo_sim.velonimo.policies import parse_bot
 from velonimo_sim.velonimo.policies.base import POLICY, SCRATCH, Scratch
 from velonimo_sim.velonimo.policies.search import play_out
@@ -44,8 +44,6 @@ MOST_DECISIONS = 2_000
 
 DECISION = np.dtype([("bot", "i8"), ("moves", "i8"), ("ns", "i8")])
 """Who decided, among how many legal moves, and how long it took."""
-
-_pick = picker(POLICY)
 
 
 def print_speed(config: dict[str, Any], seed: int, runs: int) -> None:
@@ -146,7 +144,7 @@ def count_decisions(
         for i in range(len(starts)):
             room[0] = starts[i]
             while state["view"]["phase"] < Phase.COL_OVER:
-                step(state, _pick(policies, 0)(state["view"], scratch, chance), chance)
+                step(state, decide(policies, 0, state["view"], scratch, chance), chance)
                 decisions += 1
     return decisions
 
@@ -188,7 +186,7 @@ def print_twins(seed: int, runs: int) -> None:
         say(COMMAND, f"twins: run {run} of {runs}")
         for table, times in zip(tables, seconds, strict=True):
             game_rows = np.zeros(TWIN_GAMES * PLAYERS, GAME_ROW)
-            col_rows = np.zeros(TWIN_GAMES * GAMES["velonimo"].most_col_rows(RuleSet(), PLAYERS), COL_ROW)
+            col_rows = np.zeros(TWIN_GAMES * GAMES["velonimo"].most_detail_rows(RuleSet(), PLAYERS), COL_ROW)
             began = time.perf_counter()
             table.play(0, TWIN_GAMES, game_rows, col_rows)
             times.append(time.perf_counter() - began)
@@ -218,7 +216,7 @@ def median_ns(decisions: NDArray[np.void]) -> float:
 def timed_decisions(texts: Sequence[str], games: int, seed: int) -> NDArray[np.void]:
     """Return all decisions of some games, the seats rotated."""
     bots = [parse_bot(text) for text in texts]
-    policies, scratches = policy_table([bot.policy.function for bot in bots]), np.zeros(len(bots), SCRATCH)
+    policies, scratches = policy_table([bot.policy.function for bot in bots], POLICY), np.zeros(len(bots), SCRATCH)
     for bot, scratch in zip(bots, scratches, strict=True):
         bot.set_up(scratch)
     start, streams = np.array([new_state(len(bots))]), np.zeros(MAX_PLAYERS + 2, STREAM)
@@ -255,7 +253,7 @@ def time_game(
         decisions[noted]["bot"] = bot
         decisions[noted]["moves"] = legal_moves(view, moves)
         began = monotonic_ns()
-        move = _pick(policies, bot)(view, scratches[bot], streams[seat])
+        move = decide(policies, bot, view, scratches[bot], streams[seat])
         decisions[noted]["ns"] = monotonic_ns() - began
         noted += 1
         step(state, move, streams[MAX_PLAYERS])

@@ -69,13 +69,13 @@ class Loop:
         seatings = make_schedule([bot] * players, players).seatings
         self.table = GAME.open_table([GAME.parse_bot(bot)], rules, seatings, 42)
         self.game_rows = np.zeros(MAX_CHUNK_GAMES * players, GAME.game_row)
-        self.col_rows = np.zeros(MAX_CHUNK_GAMES * GAME.most_col_rows(rules, players), GAME.col_row)
+        self.detail_rows = np.zeros(MAX_CHUNK_GAMES * GAME.most_detail_rows(rules, players), GAME.detail_row)
 
     def seconds(self, games: int) -> float:
         """Return how long it takes to play so many games."""
         began = time.perf_counter()
         for first in range(0, games, MAX_CHUNK_GAMES):
-            self.table.play(first, min(MAX_CHUNK_GAMES, games - first), self.game_rows, self.col_rows)
+            self.table.play(first, min(MAX_CHUNK_GAMES, games - first), self.game_rows, self.detail_rows)
         return time.perf_counter() - began
 
     def games_for(self, seconds: float) -> int:

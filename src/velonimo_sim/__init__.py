@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from velonimo_sim._jit import kernel as kernel
+    from velonimo_sim.bot.parameter import Parameter as Parameter
+    from velonimo_sim.bot.policy import compiled_bot as compiled_bot
     from velonimo_sim.errors import BotError as BotError
     from velonimo_sim.errors import CorruptDataError as CorruptDataError
     from velonimo_sim.errors import IllegalMoveError as IllegalMoveError
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from velonimo_sim.velonimo.interactive import Game as Game
     from velonimo_sim.velonimo.interactive import new_game as new_game
     from velonimo_sim.velonimo.moves import Move as Move
-    from velonimo_sim.velonimo.policies.parameter import Parameter as Parameter
-    from velonimo_sim.velonimo.policies.policy import compiled_bot as compiled_bot
     from velonimo_sim.velonimo.rules import RuleSet as RuleSet
 
 __version__ = "0.1.0"
@@ -30,9 +30,9 @@ _PLACES = {
     "Game": "velonimo_sim.velonimo.interactive",
     "new_game": "velonimo_sim.velonimo.interactive",
     "Move": "velonimo_sim.velonimo.moves",
-    "Parameter": "velonimo_sim.velonimo.policies.parameter",
+    "Parameter": "velonimo_sim.bot.parameter",
     "RuleSet": "velonimo_sim.velonimo.rules",
-    "compiled_bot": "velonimo_sim.velonimo.policies.policy",
+    "compiled_bot": "velonimo_sim.bot.policy",
     "kernel": "velonimo_sim._jit",
     "run_tournament": "velonimo_sim.tournament",
 }

@@ -23,7 +23,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 INTERPRETED: bool = bool(config.DISABLE_JIT)
 """True under ``NUMBA_DISABLE_JIT=1``: kernels then run as plain Python, with the same results."""
 
-# Tuples of compiled bots are what keeps the engine's loop compiled once for all of them; numba calls the feature
+# Compiled bots as values are what keeps the engine's loop compiled once for all of them; numba calls the feature
 # experimental in a warning of its own, which is not for the user to act on.
 warnings.filterwarnings("ignore", message="First-class function type", category=NumbaExperimentalFeatureWarning)
 
@@ -108,9 +108,9 @@ if INTERPRETED:
         """Keep a function in a row of a table."""
         row[0] = function
 
-    def picker(signature: Any) -> Any:
-        """Return a function ``pick(table, index)`` for tables of functions with that signature."""
-        return lambda table, index: table[index, 0]
+    def kept_function(table: Any, index: int, *arguments: Any) -> Any:
+        """Return a function of a table, which takes arguments of the types of those given."""
+        return table[index, 0]
 
 else:
 
@@ -130,18 +130,15 @@ else:
 
         return types.void(function, row), generate
 
-    def picker(signature: Any) -> Any:
-        """Return a function ``pick(table, index)`` for tables of functions with that signature."""
-        kind = types.FunctionType(signature)
+    @intrinsic  # type: ignore[untyped-decorator]
+    def kept_function(typing_context: Any, table: Any, index: Any, view: Any, scratch: Any, stream: Any) -> Any:
+        """Return a function of a table, which takes arguments of the types of those given and returns a word."""
+        kind = types.FunctionType(types.uint64(view, scratch, stream))
 
-        @intrinsic  # type: ignore[untyped-decorator]
-        def pick(typing_context: Any, table: Any, index: Any) -> Any:
-            def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-                words = context.make_array(table)(context, builder, arguments[0]).data
-                at = builder.mul(arguments[1], arguments[1].type(FUNCTION_WORDS))
-                place = builder.gep(words, [at], inbounds=True)
-                return builder.load(builder.bitcast(place, context.get_value_type(kind).as_pointer()))
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            words = context.make_array(table)(context, builder, arguments[0]).data
+            at = builder.mul(arguments[1], arguments[1].type(FUNCTION_WORDS))
+            place = builder.gep(words, [at], inbounds=True)
+            return builder.load(builder.bitcast(place, context.get_value_type(kind).as_pointer()))
 
-            return kind(table, index), generate
-
-        return pick
+        return kind(table, index, view, scratch, stream), generate

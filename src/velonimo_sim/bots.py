@@ -1,12 +1,12 @@
-"""``python -m velonimo_sim.bots``: lists the bots; ``show NAME`` tells one with its parameters."""
+"""``python -m velonimo_sim.bots``: lists the bots of a game; ``show NAME`` tells one with its parameters."""
 
 import argparse
 from collections.abc import Sequence
 
+from velonimo_sim.bot.parameter import Parameter
+from velonimo_sim.bot.text import Bot, bot_names, parse_bot
 from velonimo_sim.commands import EXIT_INTERRUPTED, EXIT_USAGE, OneLineParser, leave_with, say
 from velonimo_sim.errors import UsageError
-from velonimo_sim.velonimo.policies import Bot, bot_names, parse_bot
-from velonimo_sim.velonimo.policies.parameter import Parameter
 
 COMMAND = "velonimo_sim.bots"
 
@@ -24,12 +24,12 @@ def _setting(parameter: Parameter) -> str:
     return f"{parameter.name}={parameter.text(parameter.default)}"
 
 
-def list_bots() -> None:
-    """Print every bot with its parameters' defaults; one that cannot be loaded is told on stderr and left out."""
+def list_bots(game: str) -> None:
+    """Print every bot of a game with its parameters' defaults; one that does not load is told on stderr and left out."""
     bots = []
-    for name in bot_names():
+    for name in bot_names(game):
         try:
-            bots.append(parse_bot(name))
+            bots.append(parse_bot(name, game))
         except UsageError as error:
             say(COMMAND, error)
     width = max(len(bot.name) for bot in bots)
@@ -41,9 +41,11 @@ def list_bots() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = OneLineParser(prog=f"python -m {COMMAND}", description="List the bots, or show one with its parameters.")
+    parser.add_argument("--game", metavar="NAME", default="velonimo", help="of which game (default: %(default)s)")
     commands = parser.add_subparsers(dest="command", metavar="show BOT")
     show = commands.add_parser("show", help="tell what a bot does and what its parameters are")
     show.add_argument("bot", metavar="BOT", help="NAME, MODULE:ATTRIBUTE or FILE.py:ATTRIBUTE")
+    show.add_argument("--game", metavar="NAME", default=argparse.SUPPRESS, help="of which game (default: velonimo)")
     return parser
 
 
@@ -52,9 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = _parser().parse_args(arguments)
         if options.command is None:
-            list_bots()
+            list_bots(options.game)
         else:
-            print("\n".join(describe_bot(parse_bot(options.bot))))
+            print("\n".join(describe_bot(parse_bot(options.bot, options.game))))
         return 0
     except UsageError as error:
         say(COMMAND, error)

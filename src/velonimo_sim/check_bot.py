@@ -1,7 +1,7 @@
 """``python -m velonimo_sim.check_bot BOT``: shows a bot thousands of positions and says what it does wrong.
 
-The positions are those of games of ``random`` and ``greedy`` with 2-5 players under several rules, all phases alike.
-Each stands by itself: the bot meets it as the first decision of a game.
+The positions are those of games of ``random`` and ``greedy`` with any number of players under several rules, all phases
+alike. Each stands by itself: the bot meets it as the first decision of a game.
 """
 
 import argparse
@@ -10,24 +10,19 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from itertools import count, cycle, islice, product
 from typing import Any
 
 import numpy as np
 
+from velonimo_sim.bot.plain import PlainBot, PlainPlayer, read_answer
+from velonimo_sim.bot.policy import PlainPolicy
+from velonimo_sim.bot.text import Bot, parse_bot
 from velonimo_sim.commands import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, OneLineParser, integer_in, leave_with, say
 from velonimo_sim.errors import IllegalMoveError, UsageError, in_one_line
+from velonimo_sim.game import GAMES
 from velonimo_sim.rng import BOT, CHANCE, Stream, below, new_stream
-from velonimo_sim.velonimo.describe import describe_view, tell_view
-from velonimo_sim.velonimo.determinize import determinize
-from velonimo_sim.velonimo.legal import REASONS, Refusal, refusal
-from velonimo_sim.velonimo.policies import Bot, parse_bot
-from velonimo_sim.velonimo.policies.plain import PlainBot, PlainPlayer, read_answer
-from velonimo_sim.velonimo.policies.policy import PlainPolicy
-from velonimo_sim.velonimo.rules import RuleSet
-from velonimo_sim.velonimo.state import State, clone, equal, new_state, to_json
-from velonimo_sim.velonimo.step import apply, deal, describe
-from velonimo_sim.velonimo.view import Phase
 
 COMMAND = "velonimo_sim.check_bot"
 DEFAULT_POSITIONS = 2_000
@@ -35,12 +30,10 @@ MAX_POSITIONS = 10_000_000
 MOST_OF_A_PHASE = 4
 """The most positions of one phase that are taken from one game."""
 
-RULES = (
-    RuleSet.official(),
-    RuleSet(tortoise_swap="optional", jersey_bonus=5),
-    RuleSet(dromedary_last_card="exempt", duel_target=None, jersey_tie="col_winner"),
-    RuleSet.bga(),
-)
+
+def _of(game: str, file: str) -> Any:
+    """Return a file of a game, as a module."""
+    return import_module(f"velonimo_sim.{game}.{file}")
 
 
 class Flaw(StrEnum):
@@ -66,22 +59,13 @@ class Finding:
     cause : str
         What happened in the first.
     state : numpy.void
-        The first position, a record of dtype ``STATE``.
+        The first position, a record of dtype ``STATE`` of the game.
     """
 
     flaw: Flaw
     positions: int
     cause: str
-    state: State
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the finding for JSON; ``position`` is what ``state.from_json`` reads."""
-        return {
-            "flaw": str(self.flaw),
-            "positions": self.positions,
-            "cause": self.cause,
-            "position": json.loads(to_json(self.state)),
-        }
+    state: np.void
 
 
 @dataclass(frozen=True)
@@ -92,8 +76,12 @@ class Report:
     ----------
     bot : str
         The bot's text.
+    game : str
+        Name of the game that it plays.
     positions : int
         How many it was shown.
+    hides : bool
+        Whether anything was hidden in any of them.
     findings : tuple of Finding
         What it does wrong, one of each kind; empty for a sound bot.
     mean_ms, worst_ms : float
@@ -101,48 +89,68 @@ class Report:
     """
 
     bot: str
+    game: str
     positions: int
+    hides: bool
     findings: tuple[Finding, ...]
     mean_ms: float
     worst_ms: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report for JSON."""
+        """Return the report for JSON; a finding's ``position`` is what ``state.from_json`` of the game reads."""
+        to_json = _of(self.game, "state").to_json
         return {
             "bot": self.bot,
+            "game": self.game,
             "positions": self.positions,
-            "findings": [finding.to_dict() for finding in self.findings],
+            "hides": self.hides,
+            "findings": [
+                {
+                    "flaw": str(finding.flaw),
+                    "positions": finding.positions,
+                    "cause": finding.cause,
+                    "position": json.loads(to_json(finding.state)),
+                }
+                for finding in self.findings
+            ],
             "mean_ms": self.mean_ms,
             "worst_ms": self.worst_ms,
         }
 
     def __str__(self) -> str:
         """Show the report for people."""
-        flaws = {finding.flaw for finding in self.findings}
+        flaws, rules = {finding.flaw for finding in self.findings}, _of(self.game, "rules")
+        players = f"{rules.MIN_PLAYERS}-{rules.MAX_PLAYERS} players"
+        blind = f"blind to hidden cards: {_yes_unless(flaws & {Flaw.PEEKS})}"
         lines = [
-            f"{self.bot}: {self.positions:,} positions of 2-5 players in all phases",
+            f"{self.bot}: {self.positions:,} positions of {players} in all phases",
             f"legal in all of them: {_yes_unless(flaws & {Flaw.ILLEGAL, Flaw.RAISES, Flaw.CHANGES})}",
             f"same view and stream, same move: {_yes_unless(flaws & {Flaw.VARIES})}",
-            f"blind to hidden cards: {_yes_unless(flaws & {Flaw.PEEKS})}",
+            blind if self.hides else "nothing is hidden",
             f"time of a decision: {self.mean_ms:,.3f} ms, at most {self.worst_ms:,.3f} ms",
         ]
         for finding in self.findings:
             lines += ["", f"{finding.flaw} in {finding.positions:,} positions; the first: {finding.cause}"]
-            lines += [_table_of(finding.state), to_json(finding.state)]
+            lines += [self._table_of(finding.state), _of(self.game, "state").to_json(finding.state)]
         return "\n".join(lines)
 
+    def _table_of(self, state: np.void) -> str:
+        """Return the table as the seat to act sees it."""
+        describe = _of(self.game, "describe")
+        text: str = describe.tell_view(describe.describe_view(state["view"], _rules_of(self.game, state)))
+        return text
 
-def _table_of(state: State) -> str:
-    """Return the table as the seat to act sees it."""
-    view = state["view"]
-    return tell_view(describe_view(view, RuleSet.from_record(view["rules"]).to_dict()))
+
+def _rules_of(game: str, state: np.void) -> dict[str, Any]:
+    """Return the options in force at a table, by name."""
+    return GAMES[game].rule_set.from_record(state["view"]["rules"]).to_dict()
 
 
 def _yes_unless(flaws: set[Flaw]) -> str:
     return "no" if flaws else "yes"
 
 
-def check_bot(spec: str, positions: int = DEFAULT_POSITIONS, seed: int = 0) -> Report:
+def check_bot(spec: str, positions: int = DEFAULT_POSITIONS, seed: int = 0, game: str = "velonimo") -> Report:
     """Show a bot positions and return what it does wrong, for a test suite of one's own.
 
     Parameters
@@ -153,6 +161,8 @@ def check_bot(spec: str, positions: int = DEFAULT_POSITIONS, seed: int = 0) -> R
         How many positions.
     seed : int
         Root seed of the positions.
+    game : str
+        Name of the game.
 
     Returns
     -------
@@ -162,47 +172,66 @@ def check_bot(spec: str, positions: int = DEFAULT_POSITIONS, seed: int = 0) -> R
     Raises
     ------
     UsageError
-        If the text describes no bot.
+        If there is no such game, or the text describes no bot of it.
     """
-    bot = parse_bot(spec)
-    examinee = Examinee(bot)
+    bot = parse_bot(spec, game)
+    examinee, hides = Examinee(bot), False
     findings: dict[Flaw, Finding] = {}
-    for index, state in enumerate(islice(positions_of_games(seed), positions)):
-        flaw, cause = _flaw_in(examinee, state, seed, index)
+    for index, state in enumerate(islice(positions_of_games(seed, game), positions)):
+        other = _of(game, "determinize").determinize(state["view"], new_stream(seed, index, CHANCE))
+        hides = hides or not _of(game, "state").equal(other, state)
+        flaw, cause = _flaw_in(examinee, state, other, seed, index)
         if flaw is not None:
             first = findings.get(flaw, Finding(flaw, 0, cause, state))
             findings[flaw] = Finding(flaw, first.positions + 1, first.cause, first.state)
-        if bot.sees_all:
+        if bot.sees_all and hides:
             findings[Flaw.PEEKS] = Finding(Flaw.PEEKS, index + 1, "it is declared with sees_all", state)
         elif Flaw.VARIES in findings:
             findings.pop(Flaw.PEEKS, None)  # which of the two it is cannot be told
     times = examinee.times[1:] or [0]  # the first decision loads code
-    return Report(bot.text, positions, tuple(findings.values()), sum(times) / len(times) / 1e6, max(times) / 1e6)
+    mean, worst = sum(times) / len(times) / 1e6, max(times) / 1e6
+    return Report(bot.text, game, positions, hides, tuple(findings.values()), mean, worst)
 
 
-def positions_of_games(seed: int) -> Iterator[State]:
-    """Yield positions without end: some of every phase from games of random and greedy bots, 2-5 players, all rules."""
-    tables = list(product((2, 3, 4, 5), RULES, ("random", "greedy")))
-    for game in count():
-        players, rules, name = tables[game % len(tables)]
-        by_phase: dict[int, list[State]] = {}
-        for state in _states_of_game(parse_bot(name), players, rules, seed, game):
+def positions_of_games(seed: int, game: str = "velonimo") -> Iterator[np.void]:
+    """Yield positions without end, some of every phase.
+
+    Parameters
+    ----------
+    seed : int
+        Root seed of the games.
+    game : str
+        Name of the game.
+
+    Yields
+    ------
+    numpy.void
+        A state of the game in which a seat has to decide. In each game one bot, ``random`` or ``greedy``, plays all
+        seats, of which there are as many as can be, under all rules that are ``VARIED``.
+    """
+    rules = _of(game, "rules")
+    tables = list(product(range(rules.MIN_PLAYERS, rules.MAX_PLAYERS + 1), rules.VARIED, ("random", "greedy")))
+    for number in count():
+        players, options, bot = tables[number % len(tables)]
+        by_phase: dict[int, list[np.void]] = {}
+        for state in _states_of_game(parse_bot(bot, game), players, options, seed, number):
             by_phase.setdefault(int(state["view"]["phase"]), []).append(state)
-        draw = new_stream(seed, game)
+        draw = new_stream(seed, number)
         for _, states in sorted(by_phase.items()):
             for _ in range(min(MOST_OF_A_PHASE, len(states))):
                 yield states.pop(int(below(draw, len(states))))
 
 
-def _states_of_game(bot: Bot, players: int, rules: RuleSet, seed: int, game: int) -> Iterator[State]:
+def _states_of_game(bot: Bot, players: int, rules: Any, seed: int, number: int) -> Iterator[np.void]:
     """Yield a copy of every state with a decision in a game that one bot plays in all seats."""
-    state, scratch = new_state(players, rules), bot.scratch()
-    choices, chance = new_stream(seed, game, BOT), new_stream(seed, game, CHANCE)
-    while state["view"]["phase"] != Phase.GAME_OVER:
-        if state["view"]["phase"] == Phase.COL_OVER:
-            deal(state, seed, game)
-        yield clone(state)
-        apply(state, bot.policy.function(state["view"], scratch, choices), chance)
+    game = GAMES[bot.policy.game]
+    clone, nobody = _of(game.name, "state").clone, _of(game.name, "view").NOBODY
+    table: Any = game.open_table([bot], rules, np.zeros((1, players), np.int8), seed)
+    game_rows = np.zeros(players, game.game_row)
+    col_rows = np.zeros(game.most_col_rows(rules, players), game.col_row)
+    for loop in table.trace(number, game_rows, col_rows):
+        if loop["state"]["view"]["turn"] != nobody:
+            yield clone(loop["state"])
 
 
 class Examinee:
@@ -215,6 +244,8 @@ class Examinee:
 
     Attributes
     ----------
+    game : str
+        Name of the game that the bot plays.
     times : list of int
         Nanoseconds of its decisions.
     """
@@ -222,12 +253,13 @@ class Examinee:
     def __init__(self, bot: Bot) -> None:
         self.times: list[int] = []
         self._left_over = cycle((0, 0xDEAD_BEEF))  # what is left in a scratch, on which no bot may rely
+        self.game = bot.policy.game
         self._sees_all = bot.sees_all
         self._scratch = bot.scratch()
         self._function = bot.policy.function
         self._plain = bot.policy.make(bot.values) if isinstance(bot.policy, PlainPolicy) else None
 
-    def choose(self, state: State, stream: Stream) -> np.uint64:
+    def choose(self, state: np.void, stream: Stream) -> np.uint64:
         """Return the bot's move.
 
         Raises
@@ -246,36 +278,40 @@ class Examinee:
         self.times.append(time.monotonic_ns() - began)
         return np.uint64(move)
 
-    def _choose_plainly(self, bot: PlainBot, state: State, stream: Stream) -> np.uint64:
-        player = PlainPlayer(bot, RuleSet.from_record(state["view"]["rules"]).to_dict())
+    def _choose_plainly(self, bot: PlainBot, state: np.void, stream: Stream) -> np.uint64:
+        player = PlainPlayer(bot, self.game, _rules_of(self.game, state))
         player.new_game(int(state["view"]["seat"]), stream)
         answer = player.choose(state["view"])
         self.times.append(player.took)
-        return read_answer(answer)
+        return read_answer(answer, self.game)
 
 
-def _flaw_in(examinee: Examinee, state: State, seed: int, index: int) -> tuple[Flaw | None, str]:
-    """Ask a bot about a position; return what is wrong with its answers, and how that showed."""
+def _flaw_in(examinee: Examinee, state: np.void, other: np.void, seed: int, index: int) -> tuple[Flaw | None, str]:
+    """Ask a bot about a position, and another that looks the same; return what is wrong with its answers, and how."""
+    legal, describe = _of(examinee.game, "legal"), _of(examinee.game, "step").describe
+    clone, equal = _of(examinee.game, "state").clone, _of(examinee.game, "state").equal
     purpose = BOT + int(state["view"]["seat"])
 
-    def ask(asked: State) -> np.uint64:
+    def ask(asked: np.void) -> np.uint64:
         return examinee.choose(asked, new_stream(seed, index, purpose))
 
     try:
         asked = clone(state)
         move = ask(asked)
-        why = Refusal(int(refusal(state["view"], move)))
-        if why is not Refusal.NONE:
-            return Flaw.ILLEGAL, f"{describe(move)}: {REASONS[why][1]}"
+        why = legal.Refusal(int(legal.refusal(state["view"], move)))
+        if why is not legal.Refusal.NONE:
+            return Flaw.ILLEGAL, f"{describe(move)}: {legal.REASONS[why][1]}"
         if not equal(asked, state):
             return Flaw.CHANGES, f"{describe(move)}, and it writes to the view"
-        other = ask(determinize(state["view"], new_stream(seed, index, CHANCE)))
-        if other == move:
+        hides, move_there = not equal(other, state), ask(other)
+        if move_there == move:
             return None, ""
+        if not hides:
+            return Flaw.VARIES, f"{describe(move)} and {describe(move_there)}"
         for again in (ask(state), ask(state), ask(state)):
             if again != move:
                 return Flaw.VARIES, f"{describe(move)} and {describe(again)}"
-        return Flaw.PEEKS, f"{describe(move)}, with other hidden cards {describe(other)}"
+        return Flaw.PEEKS, f"{describe(move)}, with other hidden cards {describe(move_there)}"
     except IllegalMoveError as error:
         return Flaw.ILLEGAL, str(error)
     except (Exception, SystemExit) as error:
@@ -289,6 +325,7 @@ def _parser() -> argparse.ArgumentParser:
         "--positions", metavar="N", default=str(DEFAULT_POSITIONS), help="how many positions (default: %(default)s)"
     )
     parser.add_argument("--seed", metavar="N", default="0", help="root seed of the positions (default: %(default)s)")
+    parser.add_argument("--game", metavar="NAME", default="velonimo", help="which game it plays (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     return parser
 
@@ -298,7 +335,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = _parser().parse_args(arguments)
         positions = integer_in(1, MAX_POSITIONS, "--positions", options.positions)
-        report = check_bot(options.bot, positions, integer_in(0, 2**63 - 1, "--seed", options.seed))
+        seed = integer_in(0, 2**63 - 1, "--seed", options.seed)
+        report = check_bot(options.bot, positions, seed, options.game)
     except UsageError as error:
         say(COMMAND, error)
         return EXIT_USAGE

@@ -63,7 +63,7 @@ def play_there(
     parts = []
     for first in range(first_game, first_game + games, MAX_CHUNK_GAMES):
         part = play_pickled(pickled, first, min(MAX_CHUNK_GAMES, first_game + games - first))
-        parts.append((part.seconds, _packed(part.game_rows), _packed(part.col_rows)))
+        parts.append((part.seconds, _packed(part.game_rows), _packed(part.detail_rows)))
     return parts
 
 
@@ -98,7 +98,7 @@ class _ClusterResult:
         from distributed import KilledWorker
 
         try:
-            seconds, game_rows, col_rows = zip(*self._future.result(), strict=True)
+            seconds, game_rows, detail_rows = zip(*self._future.result(), strict=True)
         except (BotError, WorkerError):
             raise
         except UsageError as error:
@@ -112,7 +112,7 @@ class _ClusterResult:
             raise WorkerError(f"the scheduler is lost ({in_one_line(error)})") from None
         except Exception as error:
             raise WorkerError(f"a worker cannot play ({in_one_line(error)})") from None
-        rows = _unpacked(game_rows, self._work.game_row), _unpacked(col_rows, self._work.col_row)
+        rows = _unpacked(game_rows, self._work.game_row), _unpacked(detail_rows, self._work.detail_row)
         return Chunk(self._games.start, len(self._games), *rows, sum(seconds))
 
 

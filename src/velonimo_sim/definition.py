@@ -9,11 +9,10 @@ from typing import Any, Self
 from velonimo_sim import __version__
 from velonimo_sim.errors import CorruptDataError, UsageError, in_one_line
 from velonimo_sim.faults import OnFault
-from velonimo_sim.game import GAMES, BotLike, GameSpec
+from velonimo_sim.game import GAMES, BotLike, GameSpec, RulesLike
 from velonimo_sim.records import disk_need
 from velonimo_sim.run_files import SCHEMA_VERSION
 from velonimo_sim.schedule import Schedule, Seating, TableKind, make_schedule
-from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.workers import Work
 
 
@@ -57,7 +56,7 @@ class Tournament:
         Number of games, whole deals.
     seed : int
         Root seed.
-    rules : RuleSet
+    rules : RulesLike
         The options in force.
     on_fault : OnFault
         What becomes of a game in which a bot is at fault.
@@ -76,7 +75,7 @@ class Tournament:
     seating: Seating
     games: int
     seed: int
-    rules: RuleSet
+    rules: RulesLike
     on_fault: OnFault
     time_limit: int | None
     until: Until | None
@@ -129,9 +128,10 @@ class Tournament:
         return self.games // self.schedule.games_per_deal
 
     @property
-    def most_col_rows(self) -> int:
-        """The most col rows of a game."""
-        return self.game.most_col_rows(self.rules, self.schedule.players)
+    def rows_of_a_game(self) -> dict[str, int]:
+        """The most rows of a game, by kind."""
+        players = self.schedule.players
+        return {"games": players, self.game.detail: self.game.most_detail_rows(self.rules, players)}
 
     @property
     def most_points(self) -> int:
@@ -141,7 +141,7 @@ class Tournament:
     @property
     def bytes_needed(self) -> int:
         """About how many bytes of disk its files take."""
-        return disk_need(self.games, self.schedule.players, self.most_col_rows)
+        return disk_need(self.games, self.rows_of_a_game)
 
     def work(self) -> Work:
         """Return what workers need to play it; bots are compiled, or made.
@@ -189,7 +189,7 @@ class Tournament:
             "games_per_deal": self.schedule.games_per_deal,
             "most_points": self.most_points,
             "rules_in_force": self.rules.in_force(self.schedule.players),
-            "starter": "seat 0 starts col 1",
+            "starter": "seat 0 starts",
             "options": dict(self.options),
             "versions": versions,
         }

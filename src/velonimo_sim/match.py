@@ -121,7 +121,7 @@ class WholeDeals:
         if is_whole and not self._parts:
             return chunk
         # What is held back outlives the buffers of the chunk.
-        self._parts.append(replace(chunk, game_rows=chunk.game_rows.copy(), col_rows=chunk.col_rows.copy()))
+        self._parts.append(replace(chunk, game_rows=chunk.game_rows.copy(), detail_rows=chunk.detail_rows.copy()))
         if not is_whole:
             return None
         parts, self._parts = self._parts, []
@@ -129,6 +129,6 @@ class WholeDeals:
             parts[0].first_game,
             sum(part.games for part in parts),
             np.concatenate([part.game_rows for part in parts]),
-            np.concatenate([part.col_rows for part in parts]),
+            np.concatenate([part.detail_rows for part in parts]),
             sum(part.seconds for part in parts),
         )

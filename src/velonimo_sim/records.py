@@ -22,7 +22,17 @@ from numpy.typing import NDArray
 
 from velonimo_sim.errors import UsageError
 from velonimo_sim.game import GameSpec
-from velonimo_sim.run_files import KINDS, MANIFEST, PROBE, SCHEMA_VERSION, is_run, is_run_file, is_unbegun, shard_path
+from velonimo_sim.run_files import (
+    MANIFEST,
+    PROBE,
+    SCHEMA_VERSION,
+    is_run,
+    is_run_file,
+    is_unbegun,
+    kinds_of,
+    shard_path,
+    shard_paths,
+)
 from velonimo_sim.workers import Chunk
 
 SHARD_GAMES = 20_000
@@ -31,13 +41,13 @@ SHARD_SECONDS = 60.0
 """After so long a shard is closed with the games that it has, so that slow bots too leave readable files."""
 
 
-_BYTES_OF_ROWS = {"games": 1.5, "cols": 9.0}
+_BYTES_OF_ROWS = {"games": 1.5, "cols": 9.0, "races": 12.0}
 """About how many bytes of disk a row takes, seen with bots of all kinds, rounded up."""
 
 
-def disk_need(games: int, players: int, most_col_rows: int) -> int:
-    """Return about how many bytes of disk so many games take."""
-    return math.ceil(games * (players * _BYTES_OF_ROWS["games"] + most_col_rows * _BYTES_OF_ROWS["cols"]))
+def disk_need(games: int, rows_of_a_game: Mapping[str, int]) -> int:
+    """Return about how many bytes of disk so many games take, from the rows that one has of each kind."""
+    return math.ceil(games * sum(rows * _BYTES_OF_ROWS[kind] for kind, rows in rows_of_a_game.items()))
 
 
 def arrow_schema(row: np.dtype[np.void], run: Mapping[str, Any] | None = None) -> pa.Schema:
@@ -82,7 +92,8 @@ class _Columns:
     def write(self, path: Path) -> None:
         """Write the rows as one Parquet file of one row group."""
         arrays = {name: as_arrow(column[: self._size]) for name, column in self._columns.items()}
-        arrays["bot"] = pa.DictionaryArray.from_arrays(arrays["bot"], self._bots, safe=False)
+        if "bot" in arrays:
+            arrays["bot"] = pa.DictionaryArray.from_arrays(arrays["bot"], self._bots, safe=False)
         table = pa.Table.from_arrays(list(arrays.values()), schema=self.schema)
         pq.write_table(table, path, row_group_size=len(table), **_write_options(self.schema))
 
@@ -114,7 +125,7 @@ def _write_options(schema: pa.Schema) -> dict[str, Any]:
     return {
         "compression": "zstd",
         "compression_level": 1,
-        "use_dictionary": ["bot"],
+        "use_dictionary": [name for name in schema.names if name == "bot"],
         "column_encoding": dict.fromkeys(split, "BYTE_STREAM_SPLIT"),
         "write_statistics": ["game_id"],
         "write_batch_size": 65_536,
@@ -146,17 +157,20 @@ def _write_whole(writers: Mapping[Path, Callable[[Path], object]]) -> None:
 class _Shard:
     """The rows of the shard that is being filled, or written."""
 
-    def __init__(self, game: GameSpec, bots: Sequence[str], run: Mapping[str, Any] | None) -> None:
-        rows = {"cols": game.col_row, "games": game.game_row}
+    def __init__(self, game: GameSpec, bots: Sequence[str], run: Mapping[str, Any]) -> None:
+        rows = {game.detail: game.detail_row, "games": game.game_row}
         dictionary = _texts_as_arrow(bots)
-        self._kinds = {kind: _Columns(arrow_schema(rows[kind], run), rows[kind], dictionary) for kind in KINDS}
+        self._detail = game.detail
+        self._kinds = {
+            kind: _Columns(arrow_schema(rows[kind], run), rows[kind], dictionary) for kind in kinds_of(game.name)
+        }
         self.first_game = self.games = 0
 
     def append(self, chunk: Chunk) -> None:
         if self.games == 0:
             self.first_game = chunk.first_game
         self._kinds["games"].append(chunk.game_rows)
-        self._kinds["cols"].append(chunk.col_rows)
+        self._kinds[self._detail].append(chunk.detail_rows)
         self.games += chunk.games
 
     def clear(self) -> None:
@@ -182,12 +196,13 @@ class RunFolder:
     bots : sequence of str
         Texts of the bots, each once.
     run : mapping, optional
-        What the run is; it goes into every file.
+        What the run is, by default no more than its game; it goes into every file.
     """
 
     def __init__(self, path: Path, game: GameSpec, bots: Sequence[str], run: Mapping[str, Any] | None = None) -> None:
         self.path = path
         self.games = 0
+        run = run or {"game": game.name}
         self._filled, self._spare = _Shard(game, bots, run), _Shard(game, bots, run)
         self._writer = ThreadPoolExecutor(1)
         self._writing: Future[int] | None = None
@@ -305,11 +320,11 @@ def _check_holds_a_run(path: Path) -> None:
 def clear_run_folder(path: Path) -> None:
     """Delete the run in a folder that was claimed; its manifest goes first, so that what is left is no run.
 
-    Then ``games-`` files go before ``cols-`` files, so that what is left at any moment is finished or half done.
+    Then ``games-`` files go before all others, so that what is left at any moment is finished or half done.
     """
     (path / MANIFEST).unlink(missing_ok=True)
-    for entry in sorted(path.iterdir(), reverse=True):
-        entry.unlink()
+    for entry in [*reversed(shard_paths(path)), *sorted(path.iterdir(), reverse=True)]:
+        entry.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -170,9 +170,10 @@ def recreate_game(folder: Path, game: int, out: Path | None, html: Path | None) 
     differences = differences_of(run, tournament.identity())
     if differences:
         say(COMMAND, f"{folder}: was played with something else: {differences}")
-    record, game_rows, col_rows = tournament.game.recreate(tournament.work().table, game)
+    record, game_rows, detail_rows = tournament.game.recreate(tournament.work().table, game)
     faults = _faults("game", recorded["games"], _as_records(game_rows, run["bots"]))
-    faults += _faults("col", recorded["cols"], _as_records(col_rows, run["bots"]))
+    detail = tournament.game.detail
+    faults += _faults(detail.removesuffix("s"), recorded[detail], _as_records(detail_rows, run["bots"]))
     for fault in faults:
         say(COMMAND, f"game {game}, {fault}")
     if out is not None:
@@ -205,7 +206,7 @@ def _as_records(rows: NDArray[np.void], bots: Sequence[str]) -> list[Row]:
     """Return rows as they are read from Parquet."""
     names = rows.dtype.names or ()
     records = [dict(zip(names, row, strict=True)) for row in rows.tolist()]
-    return [record | {"bot": bots[record["bot"]]} for record in records]
+    return [record | ({"bot": bots[record["bot"]]} if "bot" in record else {}) for record in records]
 
 
 def _parser() -> argparse.ArgumentParser:

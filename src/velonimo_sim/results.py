@@ -121,7 +121,7 @@ def print_result(tournament: Tournament, outcome: Outcome, folder: Path) -> None
         else:
             known = f"not known, {difference}, within {100 * verdict['low']:.2f} to {100 * verdict['high']:.2f}"
         print(f"{verdict['first']} > {verdict['second']} after {verdict['deals']:,} deals: {known}")
-    print(f"files: {folder}/games-*.parquet, {folder}/cols-*.parquet, {folder}/run.json")
+    print(f"files: {folder}/games-*.parquet, {folder}/{tournament.game.detail}-*.parquet, {folder}/run.json")
 
 
 def print_changes(changes: Sequence[dict[str, Any]]) -> None:

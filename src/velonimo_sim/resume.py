@@ -14,6 +14,7 @@ from velonimo_sim.run_files import (
     Shard,
     check_shard,
     is_unbegun,
+    kinds_of,
     manifest_in_shards,
     read_manifest,
     read_shard,
@@ -120,8 +121,8 @@ def _whole_shards(folder: Path, tournament: Tournament, say: Say) -> list[Shard]
                 raise CorruptDataError(f"{path}: holds games that are in the shard before it")
             check_shard(shard)
         except CorruptDataError as error:
-            for file in (path, path.with_name(path.name.replace("games", "cols"))):
-                file.unlink(missing_ok=True)
+            for kind in reversed(kinds_of(tournament.game.name)):
+                path.with_name(path.name.replace("games", kind)).unlink(missing_ok=True)
             say(f"{error}; the shard is deleted and its games are played again")
         else:
             shards.append(shard)

@@ -22,9 +22,7 @@ STREAM = np.dtype([("state", "u8"), ("gamma", "u8")], align=True)
 Stream: TypeAlias = np.void
 
 CHANCE = 1_000
-"""Purpose of the stream that draws what happens within a game."""
-DICE = 1_500
-"""Purpose of the stream that the dice of a game are thrown from."""
+"""Purpose of the stream that draws what happens within a game, the dice of VeloCity among it."""
 BOT = 2_000
 """Purpose of the stream of the bot in seat 0; seat s has ``BOT + s``. Purposes below ``CHANCE`` are deals."""
 

@@ -97,7 +97,7 @@ def _steps(shards: Sequence[Shard], games: int) -> Iterator[Shard | range]:
 def _check_disk(tournament: Tournament, folder: Path, shards: Sequence[Shard]) -> None:
     """Raise a ``UsageError`` if the disk has not the room that the games need which are not there yet."""
     games = tournament.games - sum(shard.games for shard in shards)
-    needed = disk_need(games, tournament.schedule.players, tournament.most_col_rows)
+    needed = disk_need(games, tournament.rows_of_a_game)
     replaced = [] if shards else [*folder.glob("*.parquet")]
     free = shutil.disk_usage(folder).free + sum(path.stat().st_size for path in replaced)
     if needed > free:
@@ -240,11 +240,11 @@ def _deals(
 
 
 def _recorded(tournament: Tournament, shard: Shard) -> Chunk:
-    """Return the game rows of a shard, as far as the standings need them, without col rows."""
+    """Return the game rows of a shard, as far as the standings need them, without detail rows."""
     rows = np.zeros(shard.games * tournament.schedule.players, tournament.game.game_row)
     for name, column in columns_of(shard, "games", tournament.schedule.bots, SUMMED).items():
         rows[name] = column
-    return Chunk(shard.first_game, shard.games, rows, np.zeros(0, tournament.game.col_row))
+    return Chunk(shard.first_game, shard.games, rows, np.zeros(0, tournament.game.detail_row))
 
 
 class _Judge:

@@ -1,13 +1,13 @@
 """The files of a run: their names, when they are whole, and how they are read back. Knows no engine.
 
-A run folder holds ``run.json``, the manifest, and shards. A shard is a pair of Parquet files, ``cols-`` and ``games-``
-with the index of its first game. Both are complete on disk before either gets its name, and ``games-`` gets it last, so
-that a shard is finished if and only if that name is there.
+A run folder holds ``run.json``, the manifest, and shards. A shard is a pair of Parquet files with the index of its
+first game: ``games-``, and ``cols-`` or ``races-``, which tell more of the games. Both are complete on disk before
+either gets its name, and ``games-`` gets it last, so that a shard is finished if and only if that name is there.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,10 +29,15 @@ BASE, VARIANT = "base", "variant"
 MANIFEST = "run.json"
 PROBE = "_probe"
 """Written and deleted again to see whether a folder can be written to."""
-KINDS = ("cols", "games")
-"""The files of a shard, in the order in which they get their names."""
+DETAILS = {"velonimo": "cols", "velocity": "races"}
+"""For each game the kind of the rows, and files, that tell more of its games than who won."""
 
-_SHARD = re.compile(r"(_?)(cols|games)-(\d{10,})\.parquet")
+_SHARD = re.compile(rf"(_?)(games|{'|'.join(DETAILS.values())})-(\d{{10,}})\.parquet")
+
+
+def kinds_of(game: str) -> tuple[str, str]:
+    """Return the files of a shard of a game, in the order in which they get their names."""
+    return DETAILS[game], "games"
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise CorruptDataError(f"{path}: schema version {version}: this version of velonimo_sim reads {SCHEMA_VERSION}")
     if not is_integer_in(content.get("players"), 1, MAX_SEATS):
         raise CorruptDataError(f"{path}: players is {content.get('players')!r}: allowed is an integer 1-{MAX_SEATS}")
+    _check_game(path, content)
     return dict(content)
+
+
+def _check_game(path: Path, run: Mapping[str, Any]) -> None:
+    """Raise unless what a file says of its run names a game."""
+    if run.get("game") not in DETAILS:
+        raise CorruptDataError(f"{path}: game is {run.get('game')!r}: allowed is {' or '.join(DETAILS)}")
 
 
 def finished_shards(folder: Path, players: int) -> Iterator[Shard]:
@@ -142,15 +154,13 @@ def read_shard(games_path: Path, players: int) -> Shard:
         If a file of it is damaged or missing, or holds a part of a game.
     """
     first_game = _first_game(games_path)
-    paths = {kind: shard_path(games_path.parent, kind, first_game) for kind in KINDS}
-    rows: dict[str, int] = {}
-    for kind, path in paths.items():
-        rows[kind], run = _described(path)
-    if rows["games"] % players or rows["games"] == 0:
-        raise CorruptDataError(
-            f"{games_path}: holds {rows['games']} rows, which are no whole games of {players} players"
-        )
-    return Shard(first_game, rows["games"] // players, paths, run)
+    rows, run = _described(games_path)
+    _check_game(games_path, run)
+    paths = {kind: shard_path(games_path.parent, kind, first_game) for kind in kinds_of(run["game"])}
+    _described(paths[DETAILS[run["game"]]])
+    if rows % players or rows == 0:
+        raise CorruptDataError(f"{games_path}: holds {rows} rows, which are no whole games of {players} players")
+    return Shard(first_game, rows // players, paths, run)
 
 
 def check_shard(shard: Shard) -> None:
@@ -277,10 +287,6 @@ def rows_of_game(folder: Path, players: int, game: int) -> dict[str, list[dict[s
 def unfinished_files(folder: Path) -> list[Path]:
     """Return what a run that was killed has left half done: files without a final name, shards without both files."""
     found = {path.name: match for path in folder.iterdir() if (match := _SHARD.fullmatch(path.name))}
-    names = [
-        name
-        for name, match in found.items()
-        if match[1] or (match[2] == "cols" and f"games-{match[3]}.parquet" not in found)
-    ]
+    names = [name for name, match in found.items() if match[1] or f"games-{match[3]}.parquet" not in found]
     others = (folder / f"_{MANIFEST}", folder / PROBE)
     return [folder / name for name in sorted(names)] + [path for path in others if path.exists()]

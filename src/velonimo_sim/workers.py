@@ -39,14 +39,14 @@ class Chunk:
     first_game: int
     games: int
     game_rows: NDArray[np.void]
-    col_rows: NDArray[np.void]
+    detail_rows: NDArray[np.void]
     seconds: float = 0.0
 
     def first(self, games: int) -> "Chunk":
         """Return the first games of the chunk."""
         players = len(self.game_rows) // self.games
-        end = int(np.searchsorted(self.col_rows["game_id"], self.first_game + games))
-        return Chunk(self.first_game, games, self.game_rows[: games * players], self.col_rows[:end], self.seconds)
+        end = int(np.searchsorted(self.detail_rows["game_id"], self.first_game + games))
+        return Chunk(self.first_game, games, self.game_rows[: games * players], self.detail_rows[:end], self.seconds)
 
 
 def words_for(games: range) -> str:
@@ -91,22 +91,22 @@ class Work:
     ----------
     table : TableLike
         The table.
-    game_row, col_row : numpy.dtype
+    game_row, detail_row : numpy.dtype
         Columns of the two kinds of rows.
-    players, most_col_rows : int
+    players, most_detail_rows : int
         Rows of a game, of either kind.
     """
 
     table: TableLike
     game_row: np.dtype[np.void]
-    col_row: np.dtype[np.void]
+    detail_row: np.dtype[np.void]
     players: int
-    most_col_rows: int
+    most_detail_rows: int
 
     @classmethod
     def of(cls, game: GameSpec, table: TableLike, rules: Any, players: int) -> "Work":
         """Return the work at a table of a game."""
-        return cls(table, game.game_row, game.col_row, players, game.most_col_rows(rules, players))
+        return cls(table, game.game_row, game.detail_row, players, game.most_detail_rows(rules, players))
 
 
 class Desk:
@@ -122,14 +122,14 @@ class Desk:
         self._table = work.table
         self._players = work.players
         self._game_rows = np.zeros(MAX_CHUNK_GAMES * work.players, work.game_row)
-        self._col_rows = np.zeros(MAX_CHUNK_GAMES * work.most_col_rows, work.col_row)
+        self._detail_rows = np.zeros(MAX_CHUNK_GAMES * work.most_detail_rows, work.detail_row)
 
     def play(self, first_game: int, games: int) -> Chunk:
         """Play consecutive games into the buffers."""
         began = time.perf_counter()
-        written = self._table.play(first_game, games, self._game_rows, self._col_rows)
+        written = self._table.play(first_game, games, self._game_rows, self._detail_rows)
         seconds = time.perf_counter() - began
-        return Chunk(first_game, games, self._game_rows[: games * self._players], self._col_rows[:written], seconds)
+        return Chunk(first_game, games, self._game_rows[: games * self._players], self._detail_rows[:written], seconds)
 
 
 _of_this_thread = threading.local()

@@ -114,7 +114,7 @@ def spaces_of_others(view: View, seat: int) -> np.uint64:
 def packs(view: View) -> np.uint64:
     """Return the spaces from which the seat to act may ride in a pack (C7)."""
     seat = integer(view["turn"])
-    shared = view["spaces"][seat] & spaces_of_others(view, seat)
+    shared = np.uint64(view["spaces"][seat] & spaces_of_others(view, seat))
     return shared if view["rules"]["pack_from_start"] else shared & ~bit(car_park(view))
 
 
@@ -257,9 +257,9 @@ def refusal(view: View, move: np.uint64) -> int:
         return _refusal_of_die(view, move) if phase == Phase.DIE else Refusal.WRONG_PHASE
     if kind in (Kind.SOLO, Kind.PACK):
         return _refusal_of_ride(view, move) if phase == Phase.RIDE else Refusal.WRONG_PHASE
-    if move == FOLLOW or move == STAY:
+    if move in (FOLLOW, STAY):
         return Refusal.NONE if phase == Phase.SLIPSTREAM else Refusal.WRONG_PHASE
-    if move == PAY or move == BACK:
+    if move in (PAY, BACK):
         return Refusal.NONE if phase == Phase.OBSTACLE else Refusal.WRONG_PHASE
     if kind == Kind.TAKE and detail_of(move) == 0 and place_in(move) < MAX_PLAYERS:
         return _refusal_of_taking(view, place_in(move)) if phase == Phase.TAKE else Refusal.WRONG_PHASE

@@ -134,8 +134,8 @@ def parse_move(text: str) -> np.uint64:
         case ["take", team] if team in TEAMS:
             return _word(Kind.TAKE, 0, TEAMS.index(team))
     raise IllegalMoveError(
-        f"{text!r} is no move: allowed are solo [refuel, breakaway], pack SPACE [refuel], DIE from SPACE, follow, stay, "
-        "pay, back, take TEAM"
+        f"{text!r} is no move: allowed are solo [refuel, breakaway], pack SPACE [refuel], DIE from SPACE, follow, "
+        "stay, pay, back, take TEAM"
     )
 
 

@@ -1,17 +1,16 @@
 """A race of a run played once more, this time with its record."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from velonimo_sim.record_faults import Record
+from velonimo_sim.table import Table
 from velonimo_sim.velocity.record import Recorder
-from velonimo_sim.velocity.rows import GAME_ROW, RACE_ROW, most_detail_rows
+from velonimo_sim.velocity.rows import GAME_ROW, RACE_ROW
 from velonimo_sim.velocity.state import clone, new_state
 
 
-def recreate(table: Any, game: int) -> tuple[Record, NDArray[np.void], NDArray[np.void]]:
+def recreate(table: Table, game: int) -> tuple[Record, NDArray[np.void], NDArray[np.void]]:
     """Play one race of a run once more.
 
     Parameters
@@ -32,7 +31,7 @@ def recreate(table: Any, game: int) -> tuple[Record, NDArray[np.void], NDArray[n
         If a bot is at fault, unless the table says otherwise.
     """
     players = table.seatings.shape[1]
-    game_rows, race_rows = np.zeros(players, GAME_ROW), np.zeros(most_detail_rows(table.rules, players), RACE_ROW)
+    game_rows, race_rows = np.zeros(players, GAME_ROW), np.zeros(1, RACE_ROW)
     recorder, before = Recorder(str(game), players, table.rules), new_state(players, table.rules)
     for loop in table.trace(game, game_rows, race_rows):
         after = clone(loop["state"])

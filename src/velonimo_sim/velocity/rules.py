@@ -147,7 +147,8 @@ class RuleSet:
                 raise unknown_name("rule", name, known)
             if not isinstance(text, str):
                 raise UsageError(f"rule {name}={text!r}: allowed is the value as text")
-        return replace(self, **{name: _read_value(name, text) for name, text in texts.items()})
+        values: dict[str, Any] = {name: _read_value(name, text) for name, text in texts.items()}
+        return replace(self, **values)
 
     @classmethod
     def from_dict(cls, options: Mapping[str, Any]) -> Self:
@@ -225,11 +226,11 @@ class RuleSet:
             If the record holds an impossible option.
         """
         spaces = range(1, int(record["length"]) + 1)
-        kinds = {
-            kind: tuple(space for space in spaces if shift_right(record[field], space) & U1)
-            for kind, field in (("supply", "supply_spaces"), ("obstacle", "obstacles"))
-        }
-        route = tuple(space for space in spaces if space not in (*kinds["supply"], *kinds["obstacle"]))
+        supply, obstacle = (
+            tuple(space for space in spaces if shift_right(record[field], space) & U1)
+            for field in ("supply_spaces", "obstacles")
+        )
+        route = tuple(space for space in spaces if space not in (*supply, *obstacle))
         faces = [tuple(row[:n].tolist()) for row, n in zip(record["faces"], record["n_faces"], strict=True)]
         flags = {name: bool(record[name]) for name in _FLAGS}
         return cls(
@@ -237,7 +238,7 @@ class RuleSet:
             cans=int(record["cans"]),
             start_cans=tuple(record["start_cans"].tolist()) if record["start_cans"].any() else (),
             turn_limit=int(record["turn_limit"]),
-            course=Course("unnamed", len(spaces), route=route, **kinds),
+            course=Course("unnamed", len(spaces), supply, obstacle, route),
             dice=Dice("unnamed", faces[-1], tuple(faces[:-1])),
             **flags,
         )

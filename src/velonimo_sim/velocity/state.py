@@ -135,7 +135,9 @@ def _faults_of_ranges(view: View) -> list[str]:
     ]
     if view["couriers"].max() > length + 1:
         faults.append(f"couriers: allowed are spaces 0-{length + 1}")
-    by_seat = ("couriers", "spaces", "cans", "finished", "last_place", "arrived")
+    counts = ("supplied", "compensated", "lost", "moved_back", "sent_to_park")
+    faults += [f"{field}: a count is negative" for field in counts if view[field].min() < 0]
+    by_seat = ("couriers", "spaces", "cans", "finished", "last_place", "arrived", *counts)
     return faults + [f"{field}: is not 0 beyond the seats" for field in by_seat if view[field][players:].any()]
 
 

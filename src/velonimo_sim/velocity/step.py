@@ -91,8 +91,7 @@ def hand_out_cans(view: View) -> None:
     while view["due"] > 0:
         if view["supply"] > 0:
             view["supply"] -= 1
-            view["cans"][payee] += 1
-            view["due"] -= 1
+            receive_can(view)
         elif view["cans"][payee] >= most_cans_of_others(view, payee):
             view["due"] = 0
         else:
@@ -107,8 +106,20 @@ def hand_out_cans(view: View) -> None:
 def take_can(view: View, giver: int) -> None:
     """Let the payee take a can from another player (C14)."""
     view["cans"][giver] -= 1
-    view["cans"][view["payee"]] += 1
+    view["lost"][giver] += 1
+    receive_can(view)
+
+
+@inlined
+def receive_can(view: View) -> None:
+    """Give a can that is due to its payee: for a move back (C16), or for a supply space (C13)."""
+    payee = integer(view["payee"])
+    view["cans"][payee] += 1
     view["due"] -= 1
+    if view["rules"]["obstacles"] & bit(integer(view["target"])):
+        view["compensated"][payee] += 1
+    else:
+        view["supplied"][payee] += 1
 
 
 # The ride and its dice.
@@ -263,15 +274,17 @@ def settle_courier(view: View, pays: bool) -> None:
 
 @kernel
 def move_back(view: View, seat: int) -> None:
-    """Move an arrived courier to the next free obstacle towards the start, or to the car park (C15); pay for it (C16)."""
+    """Move an arrived courier to the next free obstacle towards the start, or to the car park, and pay (C15, C16)."""
     target = integer(view["target"])
     taken = spaces_of_others(view, seat) | view["spaces"][seat]
     free = view["rules"]["obstacles"] & ~taken & ~(bit(target) | (bit(target) - U1))
     view["arrived"][seat] -= 1
+    view["moved_back"][seat] += 1
     if free:
         move_courier(view, seat, target, lowest_index(free))
         owe_cans(view, seat, 1)
     else:
+        view["sent_to_park"][seat] += 1
         move_courier(view, seat, target, car_park(view))
         owe_cans(view, seat, 2)
 

@@ -47,6 +47,12 @@ VIEW = np.dtype(
             (MAX_PLAYERS,),
         ),  # by seat: bit s = a courier of it stands on space s (C4), the car park included
         ("turns", "i4"),  # turns that are complete; it numbers the turn that is being played
+        # What has happened so far, by seat.
+        ("supplied", "i4", (MAX_PLAYERS,)),  # cans got for supply spaces (C13)
+        ("compensated", "i4", (MAX_PLAYERS,)),  # cans got for moves back (C16)
+        ("lost", "i4", (MAX_PLAYERS,)),  # cans taken by other players (C14)
+        ("moved_back", "i4", (MAX_PLAYERS,)),  # moves back from obstacles (C15)
+        ("sent_to_park", "i4", (MAX_PLAYERS,)),  # those of them to the car park
         ("couriers", "u1", (MAX_PLAYERS, MAX_COURIERS)),  # [seat, courier]: its space; 0 = in the finish, or not there
         ("cans", "u1", (MAX_PLAYERS,)),  # by seat: cans
         ("finished", "u1", (MAX_PLAYERS,)),  # by seat: couriers in the finish

@@ -1,4 +1,4 @@
-"""A view in plain Python, for plain bots, and in some lines of text, for people."""
+"""A view and its legal moves in plain Python, for plain bots; a view in some lines of text, for people."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from velonimo_sim.velonimo.cards import card_texts
-from velonimo_sim.velonimo.moves import author_of, logged_text
+from velonimo_sim.velonimo.legal import all_legal_moves
+from velonimo_sim.velonimo.moves import Move, author_of, logged_text
 from velonimo_sim.velonimo.view import NOBODY, Phase, View
 
 
@@ -58,6 +59,13 @@ def describe_view(view: View, rules: Mapping[str, Any]) -> dict[str, Any]:
 
 def _seat_or_none(seat: np.uint8) -> int | None:
     return None if seat == NOBODY else int(seat)
+
+
+def describe_moves(view: View) -> list[Move]:
+    """Return all legal moves of the player to act, which know what the Jersey adds at this table."""
+    _ = Move(1).value  # loads what it needs now, and not while a bot is timed
+    bonus = int(view["rules"]["jersey_bonus"])
+    return [Move(word, bonus) for word in all_legal_moves(view).tolist()]
 
 
 def winner_of(view: Mapping[str, Any]) -> int | None:

@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from velonimo_sim.loop import Stop
 from velonimo_sim.record_faults import Record
-from velonimo_sim.velonimo.playout import Stop, Table
+from velonimo_sim.table import Table
 from velonimo_sim.velonimo.record import Recorder
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW, most_col_rows
 from velonimo_sim.velonimo.state import clone
@@ -40,4 +41,4 @@ def recreate(table: Table, game: int) -> tuple[Record, NDArray[np.void], NDArray
         else:
             recorder.add(before, np.uint64(loop["move"]), after)
         before = after
-    return recorder.record(before), game_rows, col_rows[: loop["col_rows"]]
+    return recorder.record(before), game_rows, col_rows[: loop["detail_rows"]]

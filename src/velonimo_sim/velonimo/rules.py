@@ -242,6 +242,15 @@ class RuleSet:
         )
 
 
+VARIED = (
+    RuleSet.official(),
+    RuleSet(tortoise_swap="optional", jersey_bonus=5),
+    RuleSet(dromedary_last_card="exempt", duel_target=None, jersey_tie="col_winner"),
+    RuleSet.bga(),
+)
+"""Rules under which a bot is checked: all can be played by any number of players."""
+
+
 def checked_rules(rules: object) -> RuleSet:
     """Return the rules that a caller gives, None being the official ones.
 

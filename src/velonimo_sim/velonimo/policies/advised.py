@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import U0, byte, integer, lowest, popcount, shift_left, without_lowest
+from velonimo_sim.bot.parameter import Parameter
+from velonimo_sim.bot.policy import compiled_bot
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.cards import DROMEDARIES, HARES, RIDERS, TORTOISES
 from velonimo_sim.velonimo.legal import count_rider_plays, jersey_threshold, may_add_jersey, threshold
 from velonimo_sim.velonimo.moves import FORCE, JERSEY, KEEP, PASS, Kind, cards_of, kind_of, move_of, seat_of, value_of
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.greedy import cards_of_follow, decide_beside_plays
-from velonimo_sim.velonimo.policies.parameter import Parameter
 from velonimo_sim.velonimo.policies.plan import (
     ALL_ALIKE,
     NO_COST,
@@ -26,7 +27,6 @@ from velonimo_sim.velonimo.policies.plan import (
     hand_cost,
     planned_play,
 )
-from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.policies.stand import STAND, situation_of
 from velonimo_sim.velonimo.tables import HARES_ABOVE, NO_PLAY, NUMBER_FOLLOW, TEAM_FOLLOW
 from velonimo_sim.velonimo.view import Phase, View

@@ -4,14 +4,13 @@ A policy is ``move = policy(view, scratch, stream)``. It sees the view and nothi
 own scratch record, and draws its random numbers from its own stream.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numba import from_dtype, types
 
+from velonimo_sim.bot.parameter import MAX_PARAMETERS
 from velonimo_sim.rng import STREAM
-from velonimo_sim.velonimo.policies.parameter import MAX_PARAMETERS
 from velonimo_sim.velonimo.state import STATE
 from velonimo_sim.velonimo.view import VIEW
 
@@ -32,6 +31,3 @@ Scratch: TypeAlias = np.void
 
 POLICY = types.uint64(from_dtype(VIEW), from_dtype(SCRATCH), from_dtype(STREAM))
 """The signature of every compiled policy."""
-
-PolicyFunction: TypeAlias = Callable[[Any, Any, Any], np.uint64]
-"""A function of that signature."""

@@ -3,9 +3,9 @@
 import numpy as np
 
 from velonimo_sim.bits import integer
+from velonimo_sim.bot.policy import compiled_bot
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.policies.base import Scratch
-from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.policies.rollout import search_flat
 from velonimo_sim.velonimo.policies.search import ENDINGS, N, search_parameters
 from velonimo_sim.velonimo.view import View

@@ -5,10 +5,10 @@ It does when all hands are known, and when two are left with few cards, then in 
 
 import numpy as np
 
+from velonimo_sim.bot.policy import compiled_bot
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise
 from velonimo_sim.velonimo.policies.base import Scratch
-from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.policies.search import exact_ending
 from velonimo_sim.velonimo.view import View
 

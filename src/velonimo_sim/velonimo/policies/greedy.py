@@ -9,12 +9,12 @@ import numpy as np
 
 from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import U0, byte, column, integer, lowest, lowest_index, popcount, shift_left, without_lowest
+from velonimo_sim.bot.policy import compiled_bot
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.cards import HARES, RIDERS, TORTOISES
 from velonimo_sim.velonimo.legal import jersey_threshold, may_add_jersey, threshold
 from velonimo_sim.velonimo.moves import FORCE, JERSEY, PASS, Kind, move_of, value_of
 from velonimo_sim.velonimo.policies.base import Scratch
-from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.policies.uniform import uniform_opponent
 from velonimo_sim.velonimo.tables import (
     HARES_ABOVE,

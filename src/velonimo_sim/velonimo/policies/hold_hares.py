@@ -4,12 +4,12 @@ import numpy as np
 
 from velonimo_sim._jit import kernel
 from velonimo_sim.bits import U0, bit
+from velonimo_sim.bot.policy import compiled_bot
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.cards import HARES, RIDERS
 from velonimo_sim.velonimo.moves import PASS, is_combination, is_single
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.greedy import cheapest_play, decide_beside_plays, lead_most_cards
-from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.view import Phase, View
 
 

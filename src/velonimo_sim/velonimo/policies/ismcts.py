@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from velonimo_sim._clock import monotonic_ns
 from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import U0, U1, add, fold, integer
+from velonimo_sim.bot.parameter import Parameter
+from velonimo_sim.bot.policy import compiled_bot
 from velonimo_sim.rng import STREAM, Stream, next_word
 from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.inference import BELIEF, believe, imagine
-from velonimo_sim.velonimo.policies.parameter import Parameter
-from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.policies.search import (
     BACKUP,
     ENDINGS,

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from velonimo_sim._clock import monotonic_ns
 from velonimo_sim._jit import kernel
 from velonimo_sim.bits import integer
+from velonimo_sim.bot.policy import compiled_bot
+from velonimo_sim.halving import rounds_of, sort_by_score
 from velonimo_sim.rng import STREAM, Stream, next_word
 from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.inference import BELIEF, Belief, believe, imagine, share_by_advice
-from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.policies.search import (
     BACKUP,
     CAUTION,
@@ -36,28 +37,6 @@ from velonimo_sim.velonimo.policies.search import (
 from velonimo_sim.velonimo.state import STATE
 from velonimo_sim.velonimo.step import step
 from velonimo_sim.velonimo.view import View
-
-
-@kernel
-def _rounds(n: int) -> int:
-    """Return how many rounds halve ``n`` candidates to one."""
-    rounds = 0
-    while n > 1:
-        n = (n + 1) // 2
-        rounds += 1
-    return rounds
-
-
-@kernel
-def _sort(actions: NDArray[np.uint64], scores: NDArray[np.float64], n: int) -> None:
-    """Sort actions by score, best first; equal ones stay in order."""
-    for i in range(1, n):
-        action, score = actions[i], scores[i]
-        place = i
-        while place > 0 and scores[place - 1] < score:
-            actions[place], scores[place] = actions[place - 1], scores[place - 1]
-            place -= 1
-        actions[place], scores[place] = action, score
 
 
 @kernel
@@ -128,7 +107,7 @@ def _best_by_halving(
         believe(beliefs[0], view, integer(scratch["parameters"][WEIGH]), stream)
     advised, caution = actions[0], most * _caution(beliefs[0], view, scratch)
     began = monotonic_ns() if deadline else 0
-    rounds = _rounds(n)
+    rounds = rounds_of(n)
     for round_ in range(rounds):
         hands = max(1, budget // (rounds * n))
         tried = 0
@@ -138,7 +117,7 @@ def _best_by_halving(
             tried += 1
             if n == 2 and deadline == 0 and _is_settled(scores, n, hands - tried, most + caution):
                 break
-        _sort(actions, scores, n)
+        sort_by_score(actions, scores, n)
         n = (n + 1) // 2
     return np.uint64(actions[0])
 

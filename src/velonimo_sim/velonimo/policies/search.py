@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from velonimo_sim._clock import HAS_CLOCK, monotonic_ns
 from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import U0, U1, byte, integer, shift_left
+from velonimo_sim.bot.parameter import Parameter, Value
 from velonimo_sim.rng import Stream, below
 from velonimo_sim.velonimo.determinize import determinize_into
 from velonimo_sim.velonimo.exact import ENTRY, MEMORY, Table, exact_move, is_known, solve, solve_moves
@@ -17,7 +18,6 @@ from velonimo_sim.velonimo.moves import cards_of
 from velonimo_sim.velonimo.policies.advised import ALL_ADVICE, advise, promise_of
 from velonimo_sim.velonimo.policies.base import Scratch
 from velonimo_sim.velonimo.policies.greedy import greedy
-from velonimo_sim.velonimo.policies.parameter import Parameter, Value
 from velonimo_sim.velonimo.policies.uniform import uniform
 from velonimo_sim.velonimo.rules import MAX_PLAYERS
 from velonimo_sim.velonimo.state import STATE, State

@@ -4,11 +4,11 @@ import numpy as np
 
 from velonimo_sim._jit import inlined, kernel
 from velonimo_sim.bits import U0, integer, nth, popcount
+from velonimo_sim.bot.policy import compiled_bot
 from velonimo_sim.rng import Stream, below
 from velonimo_sim.velonimo.legal import count_plays, nth_play
 from velonimo_sim.velonimo.moves import DECLINE, FORCE, KEEP, PASS, Kind, move_of
 from velonimo_sim.velonimo.policies.base import Scratch
-from velonimo_sim.velonimo.policies.policy import compiled_bot
 from velonimo_sim.velonimo.rules import SWAP_OPTIONAL
 from velonimo_sim.velonimo.view import Phase, View
 

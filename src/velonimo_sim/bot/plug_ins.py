@@ -11,19 +11,19 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
+from velonimo_sim.bot.policy import PlainPolicy, Policy
 from velonimo_sim.errors import UsageError, in_one_line, unknown_name
-from velonimo_sim.velonimo.policies.policy import PlainPolicy, Policy
 
-GROUP = "velonimo_sim.bots"
-"""Entry-point group in which an installed package announces bots: ``name = "module:attribute"``."""
+GROUPS = {"velonimo": "velonimo_sim.bots", "velocity": "velonimo_sim.velocity_bots"}
+"""By game: the entry-point group in which an installed package announces bots, ``name = "module:attribute"``."""
 
 
-def announced_bots() -> dict[str, EntryPoint]:
+def announced_bots(game: str) -> dict[str, EntryPoint]:
     """Return the entry points of installed packages by the name of the bot; nothing is loaded."""
-    return {point.name: point for point in entry_points(group=GROUP)}
+    return {point.name: point for point in entry_points(group=GROUPS[game])}
 
 
-def load_announced(name: str, point: EntryPoint) -> Policy:
+def load_announced(name: str, point: EntryPoint, game: str) -> Policy:
     """Return the bot of an entry point.
 
     Raises
@@ -33,10 +33,10 @@ def load_announced(name: str, point: EntryPoint) -> Policy:
     """
     package = f" of package {point.dist.name}" if point.dist else ""
     with _blamed_on(f"{name}{package}"):
-        return as_policy(point.load())
+        return as_policy(point.load(), game)
 
 
-def load_from_module(module: str, attribute: str) -> Policy:
+def load_from_module(module: str, attribute: str, game: str) -> Policy:
     """Return the bot of that name in a module, which may lie in the current folder.
 
     Raises
@@ -46,10 +46,10 @@ def load_from_module(module: str, attribute: str) -> Policy:
     """
     _add_to_path(Path.cwd())
     with _blamed_on(f"{module}:{attribute}"):
-        return _policy_in(import_module(module), module, attribute)
+        return _policy_in(import_module(module), module, attribute, game)
 
 
-def load_from_file(path: str, attribute: str) -> Policy:
+def load_from_file(path: str, attribute: str, game: str) -> Policy:
     """Return the bot of that name in a file, which may import what lies beside it.
 
     Raises
@@ -62,7 +62,7 @@ def load_from_file(path: str, attribute: str) -> Policy:
         raise UsageError(f"bot {path}:{attribute}: there is no file {path}")
     _add_to_path(file.parent)
     with _blamed_on(f"{path}:{attribute}"):
-        return _policy_in(_load_file(file, file.stat().st_mtime_ns), path, attribute)
+        return _policy_in(_load_file(file, file.stat().st_mtime_ns), path, attribute, game)
 
 
 def _add_to_path(folder: Path) -> None:
@@ -72,7 +72,7 @@ def _add_to_path(folder: Path) -> None:
 
 
 @cache
-def _load_file(path: Path, changed: int) -> ModuleType:
+def _load_file(path: Path, _changed: int) -> ModuleType:
     """Run a file as a module of its own, once for each time that it was changed."""
     name = f"velonimo_sim_bot_{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -99,9 +99,9 @@ def _blamed_on(bot: str) -> Iterator[None]:
         raise UsageError(f"bot {bot} cannot be loaded: {in_one_line(error)}") from error
 
 
-def _policy_in(module: ModuleType, place: str, attribute: str) -> Policy:
+def _policy_in(module: ModuleType, place: str, attribute: str, game: str) -> Policy:
     if hasattr(module, attribute):
-        return as_policy(getattr(module, attribute))
+        return as_policy(getattr(module, attribute), game)
     for thing in vars(module).values():
         if isinstance(thing, Policy) and thing.name == attribute:
             return thing
@@ -115,8 +115,8 @@ def _is_bot(thing: object) -> bool:
     return isinstance(thing, Policy) or (isinstance(thing, type) and callable(getattr(thing, "choose", None)))
 
 
-def as_policy(thing: object) -> Policy:
-    """Return what a bot declares: a class with a method ``choose``, or a function with the decorator.
+def as_policy(thing: object, game: str) -> Policy:
+    """Return what a bot declares, asked to play a game: a class with a method ``choose``, or a decorated function.
 
     Raises
     ------
@@ -125,4 +125,4 @@ def as_policy(thing: object) -> Policy:
     """
     if not _is_bot(thing):
         raise UsageError("is no bot: allowed is a class with choose(view, moves, rng) or a function with @compiled_bot")
-    return thing if isinstance(thing, Policy) else PlainPolicy.of(thing)  # type: ignore[arg-type]
+    return thing if isinstance(thing, Policy) else PlainPolicy.of(thing, game)  # type: ignore[arg-type]

@@ -5,16 +5,21 @@ Light to import: a bot is compiled, or made, when it is asked to play.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache
+from importlib import import_module
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
+import numpy as np
+
+from velonimo_sim.bot.parameter import MAX_PARAMETERS, Parameter, Value
 from velonimo_sim.errors import UsageError, in_one_line
-from velonimo_sim.velonimo.policies.parameter import MAX_PARAMETERS, Parameter, Value
 
 if TYPE_CHECKING:
-    from velonimo_sim.velonimo.policies.base import PolicyFunction
-    from velonimo_sim.velonimo.policies.plain import PlainBot
+    from velonimo_sim.bot.plain import PlainBot
+
+PolicyFunction: TypeAlias = Callable[[Any, Any, Any], np.uint64]
+"""A function ``move = function(view, scratch, stream)``; its types are those of ``POLICY`` in ``policies/base.py``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +35,9 @@ class Policy:
     parameters : tuple of Parameter
         What a user may set.
     sees_all : bool
-        Whether it is shown the hidden cards, which is cheating.
+        Whether it is shown what is hidden, which is cheating.
+    game : str
+        Name of the game that it plays.
 
     Raises
     ------
@@ -42,6 +49,7 @@ class Policy:
     help: str
     parameters: tuple[Parameter, ...] = ()
     sees_all: bool = False
+    game: str = "velonimo"
 
     def __post_init__(self) -> None:
         if not all(isinstance(parameter, Parameter) for parameter in self.parameters):
@@ -53,7 +61,7 @@ class Policy:
             raise UsageError(f"{len(names)} parameters: allowed are at most {MAX_PARAMETERS}")
 
     @property
-    def function(self) -> "PolicyFunction":
+    def function(self) -> PolicyFunction:
         """The compiled function that the engine's loop calls."""
         raise NotImplementedError
 
@@ -73,24 +81,20 @@ class CompiledPolicy(Policy):
         The function that the decorator was put on.
     """
 
-    python: "PolicyFunction" = field(kw_only=True)
+    python: PolicyFunction = field(kw_only=True)
 
     @property
-    def source(self) -> "PolicyFunction":
+    def source(self) -> PolicyFunction:
         """The function that the decorator was put on."""
         return self.python
 
-    @cached_property
-    def function(self) -> "PolicyFunction":
+    @property
+    def function(self) -> PolicyFunction:
         """The compiled function of the bot; it is compiled when it is first asked for."""
-        from velonimo_sim._jit import kernel_as
-        from velonimo_sim.velonimo.policies.base import POLICY
-
         try:
-            compiled: PolicyFunction = kernel_as(POLICY)(self.python)
+            return _compiled_for(self.game, self.python)
         except Exception as error:
             raise UsageError(f"bot {self.name} does not compile: {_reason(error)}") from error
-        return compiled
 
     @property
     def _numba_type_(self) -> Any:
@@ -102,6 +106,15 @@ class CompiledPolicy(Policy):
     def __call__(self, view: Any, scratch: Any, stream: Any) -> Any:
         """Return the bot's move."""
         return self.function(view, scratch, stream)
+
+
+@cache
+def _compiled_for(game: str, python: PolicyFunction) -> PolicyFunction:
+    """Return a function compiled as a policy of a game."""
+    from velonimo_sim._jit import kernel_as
+
+    compiled: PolicyFunction = kernel_as(import_module(f"velonimo_sim.{game}.policies.base").POLICY)(python)
+    return compiled
 
 
 def _reason(error: Exception) -> str:
@@ -125,10 +138,11 @@ class PlainPolicy(Policy):
     made_by: type = field(kw_only=True)
 
     @classmethod
-    def of(cls, made_by: type) -> Self:
-        """Return what a class with a method ``choose`` declares."""
+    def of(cls, made_by: type, game: str) -> Self:
+        """Return what a class with a method ``choose`` declares; one that names no ``game`` plays the given one."""
         help_text = (made_by.__doc__ or "").strip().partition("\n")[0]
-        return cls(made_by.__name__, help_text, tuple(getattr(made_by, "parameters", ())), made_by=made_by)
+        parameters, its_game = tuple(getattr(made_by, "parameters", ())), getattr(made_by, "game", game)
+        return cls(made_by.__name__, help_text, parameters, game=its_game, made_by=made_by)
 
     @property
     def source(self) -> type:
@@ -136,11 +150,11 @@ class PlainPolicy(Policy):
         return self.made_by
 
     @property
-    def function(self) -> "PolicyFunction":
+    def function(self) -> PolicyFunction:
         """The function that stands for it in the engine's loop, which then asks Python."""
-        from velonimo_sim.velonimo.policies.plain import ask
+        from velonimo_sim.bot.plain import ask
 
-        return ask
+        return _compiled_for(self.game, ask)
 
     def make(self, values: Sequence[Value]) -> "PlainBot":
         """Return a bot of the class with its parameters set.
@@ -159,8 +173,8 @@ class PlainPolicy(Policy):
 
 
 def compiled_bot(
-    name: str, help: str, parameters: Sequence[Parameter] = (), sees_all: bool = False
-) -> Callable[["PolicyFunction"], CompiledPolicy]:
+    name: str, help: str, parameters: Sequence[Parameter] = (), sees_all: bool = False, game: str = "velonimo"
+) -> Callable[[PolicyFunction], CompiledPolicy]:
     """Declare a function ``move = function(view, scratch, stream)`` as a bot that is compiled.
 
     Parameters
@@ -173,10 +187,12 @@ def compiled_bot(
         What a user may set; the function finds the values in ``scratch["parameters"]``, in this order, as floats.
     sees_all : bool
         Fill ``scratch["truth"]`` with the whole state before each decision. That is cheating, and said so everywhere.
+    game : str
+        Name of the game that it plays.
 
     Returns
     -------
     callable
         The decorator. What it returns is called as the function itself, from Python and from kernels.
     """
-    return lambda function: CompiledPolicy(name, help, tuple(parameters), sees_all, python=function)
+    return lambda function: CompiledPolicy(name, help, tuple(parameters), sees_all, game, python=function)

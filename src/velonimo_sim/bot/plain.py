@@ -1,32 +1,26 @@
 """Bots in plain Python: how one is asked, and how its answer is read.
 
-The compiled loop cannot ask them. In its table of policies a plain bot is ``ask``, which answers with no move; the loop
-then stops, and goes on with the answer from here.
+The compiled loop cannot ask them. In its table of policies a plain bot is ``ask``, compiled for the game, which answers
+with no move; the loop then stops, and goes on with the answer from here.
 """
 
 import random
 import reprlib
 import time
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
 
-from velonimo_sim._jit import kernel_as
 from velonimo_sim.errors import IllegalMoveError, is_integer_in
 from velonimo_sim.rng import Stream, next_word
-from velonimo_sim.velonimo.describe import describe_view
-from velonimo_sim.velonimo.legal import all_legal_moves
-from velonimo_sim.velonimo.moves import Move, parse_move
-from velonimo_sim.velonimo.policies.base import POLICY, Scratch
-from velonimo_sim.velonimo.view import View
 
 NO_MOVE = np.uint64(2**64 - 1)
 """The word that asks: it is no move."""
 
 
-@kernel_as(POLICY)
-def ask(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
+def ask(_view: np.void, _scratch: np.void, _stream: Stream) -> np.uint64:
     """Stand for a plain bot in the compiled loop."""
     return NO_MOVE
 
@@ -34,8 +28,8 @@ def ask(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
 class PlainBot(Protocol):
     """What a plain bot has to have; a method ``new_game(seat)`` is called at each game's start if there is one."""
 
-    def choose(self, view: dict[str, Any], moves: list[Move], rng: random.Random) -> object:
-        """Return one of the moves: itself, its number or its text."""
+    def choose(self, view: dict[str, Any], moves: list[Any], rng: random.Random) -> object:
+        """Return one of the moves, which are of the class ``Move`` of the game: itself, its number or its text."""
 
 
 class PlainPlayer:
@@ -45,6 +39,8 @@ class PlainPlayer:
     ----------
     bot : PlainBot
         The user's object.
+    game : str
+        Name of the game.
     rules : mapping
         The options in force, as the bot's view shows them.
 
@@ -54,12 +50,12 @@ class PlainPlayer:
         Nanoseconds of its last decision.
     """
 
-    def __init__(self, bot: PlainBot, rules: Mapping[str, Any]) -> None:
+    def __init__(self, bot: PlainBot, game: str, rules: Mapping[str, Any]) -> None:
         self._bot = bot
+        self._describe = import_module(f"velonimo_sim.{game}.describe")
         self._rules = rules
         self._rng = random.Random(0)
         self.took = 0
-        _ = Move(1).value  # loads what it needs now, and not in a decision that is timed
 
     def new_game(self, seat: int, stream: Stream) -> None:
         """Begin a game: the random numbers of the bot start from its seat's stream."""
@@ -67,19 +63,18 @@ class PlainPlayer:
         if hasattr(self._bot, "new_game"):
             self._bot.new_game(seat)
 
-    def choose(self, view: View) -> object:
+    def choose(self, view: np.void) -> object:
         """Return what the bot answers, whatever it is; ``took`` is then the nanoseconds that it took."""
-        bonus = int(view["rules"]["jersey_bonus"])
-        moves = [Move(word, bonus) for word in all_legal_moves(view).tolist()]
-        description = describe_view(view, self._rules)
+        moves = self._describe.describe_moves(view)
+        description = self._describe.describe_view(view, self._rules)
         began = time.monotonic_ns()
         answer = self._bot.choose(description, moves, self._rng)
         self.took = time.monotonic_ns() - began
         return answer
 
 
-def read_answer(answer: object) -> np.uint64:
-    """Return the move that a plain bot answers with.
+def read_answer(answer: object, game: str) -> np.uint64:
+    """Return the move of a game that a plain bot answers with.
 
     Raises
     ------
@@ -87,7 +82,8 @@ def read_answer(answer: object) -> np.uint64:
         If it is none; whether the move is legal is another question.
     """
     if isinstance(answer, str):
-        return parse_move(answer)
+        move: np.uint64 = import_module(f"velonimo_sim.{game}.moves").parse_move(answer)
+        return move
     if is_integer_in(answer, 0, 2**64 - 1):
         return np.uint64(answer)  # type: ignore[arg-type]
     raise IllegalMoveError(f"{' '.join(reprlib.repr(answer).split())} is no move, and no text or number of one")
