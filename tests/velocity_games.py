@@ -1,4 +1,6 @@
-"""Recorded races of VeloCity with refused attempts; ``python tests/velocity_games.py`` makes ``data/velocity.jsonl.gz``.
+"""Recorded races of VeloCity with refused attempts.
+
+``python tests/velocity_games.py`` makes ``data/velocity.jsonl.gz`` again: the same races, byte for byte.
 
 Races are played at random over 3-7 players and the options of ``RULES``. Now and then the seat to act, or another one,
 attempts what the rules refuse; the reason is told from what stands on the table, and not by asking the engine.

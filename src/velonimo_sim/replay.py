@@ -80,8 +80,10 @@ def show_game(paths: Sequence[Path], game_id: str, preset: str | None) -> int:
 
 def write_page(paths: Sequence[Path], game_id: str | None, preset: str | None, html: Path) -> int:
     """Write the page of one game, by its id or else the first; return the exit status."""
-    place, record = _first_game(paths) if game_id is None else _game_of_id(paths, game_id)
+    place, record, others = _first_game(paths) if game_id is None else (*_game_of_id(paths, game_id), 0)
     _check_has_pages(game_of(record), html)
+    if others:
+        say(COMMAND, f"the first of {1 + others} games is shown, {record['id']}; --show ID names another")
     try:
         _write_page_of(record, preset, html)
     except RecordFaultError as fault:
@@ -100,18 +102,15 @@ def _game_of_id(paths: Sequence[Path], game_id: str) -> tuple[str, Row]:
     raise UsageError(f"--show {game_id}: no such game in {', '.join(map(str, paths))}")
 
 
-def _first_game(paths: Sequence[Path]) -> tuple[str, Row]:
-    """Return the first game and its place; if there are others, say so."""
+def _first_game(paths: Sequence[Path]) -> tuple[str, Row, int]:
+    """Return the first game, its place, and how many others there are."""
     games = ((f"{path}:{number}", record) for path in paths for number, record in read_records(path))
     first = next(games, None)
     if first is None:
         raise CorruptDataError(f"{paths[0]}:1: holds no record")
     place, record = first
     _refuse_legends(place, record)
-    others = sum(1 for _ in games)
-    if others:
-        say(COMMAND, f"the first of {1 + others} games is shown, {record['id']}; --show ID names another")
-    return place, record
+    return place, record, sum(1 for _ in games)
 
 
 def _refuse_legends(name: str, record: Row) -> None:

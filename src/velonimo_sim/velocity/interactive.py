@@ -3,7 +3,7 @@
 from typing import Any
 
 from velonimo_sim.errors import IllegalMoveError
-from velonimo_sim.rng import DICE, new_stream
+from velonimo_sim.rng import CHANCE, new_stream
 from velonimo_sim.velocity.describe import describe_view, seat_or_none, seats_in_finish, spaces_of, tell_view
 from velonimo_sim.velocity.legal import all_legal_moves
 from velonimo_sim.velocity.moves import move_text, parse_move
@@ -65,7 +65,7 @@ class Game:
     def __init__(self, players: int, seed: int, rules: RuleSet, starter: int) -> None:
         self.rules = checked_rules(rules)
         self.state: State = new_state(players, rules, starter)
-        self._dice = new_stream(seed, 0, DICE)
+        self._dice = new_stream(seed, 0, CHANCE)
         self.seed = int(seed)
         self._recorder = Recorder(f"seed-{seed}", self.players, rules, starter)
 
