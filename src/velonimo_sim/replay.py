@@ -26,7 +26,7 @@ from velonimo_sim.commands import (
 )
 from velonimo_sim.definition import Tournament
 from velonimo_sim.errors import BotError, CorruptDataError, UsageError
-from velonimo_sim.game_records import game_of, module_of, read_records, write_records
+from velonimo_sim.game_records import game_name, module_of, read_records, write_records
 from velonimo_sim.record_faults import RecordFaultError
 from velonimo_sim.resume import differences_of, manifest_of
 from velonimo_sim.run_files import rows_of_game
@@ -81,7 +81,7 @@ def show_game(paths: Sequence[Path], game_id: str, preset: str | None) -> int:
 def write_page(paths: Sequence[Path], game_id: str | None, preset: str | None, html: Path) -> int:
     """Write the page of one game, by its id or else the first; return the exit status."""
     place, record, others = _first_game(paths) if game_id is None else (*_game_of_id(paths, game_id), 0)
-    _check_has_pages(game_of(record), html)
+    _check_has_pages(game_name(record), html)
     if others:
         say(COMMAND, f"the first of {1 + others} games is shown, {record['id']}; --show ID names another")
     try:

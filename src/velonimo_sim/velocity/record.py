@@ -94,7 +94,7 @@ class Recorder:
             "id": game_id,
             "players": players,
             "rules": rules.to_dict(),
-            "starter": starter,
+            "starter": int(starter),
         }
         self._events: list[Record] = []
         self._moves = 0

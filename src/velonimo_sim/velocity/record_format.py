@@ -54,16 +54,14 @@ CHANGES = tuple(_CHANGED)
 """Names of the fields that stand in an event only if the move changes what they tell."""
 
 
-def check_format(record: Any) -> None:
-    """Check that something read from JSON has the form of a recorded race.
+def check_format(record: dict[str, Any]) -> None:
+    """Check that an object read from JSON has the form of a recorded race.
 
     Raises
     ------
     CorruptDataError
         If it has not; the message names the event and the field.
     """
-    if not isinstance(record, dict):
-        raise CorruptDataError("a record is one JSON object a line")
     check_fields("", record, _GAME, {})
     _check_one_a_player("", record, record["players"])
     try:

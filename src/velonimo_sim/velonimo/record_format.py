@@ -125,16 +125,14 @@ def _check_event(where: str, event: dict[str, Any]) -> None:
         _check_fields(where, event, _ACTED | _APPLIED[act], {"exhaustive": _TRUE})
 
 
-def check_format(record: Any) -> None:
-    """Check that something read from JSON has the form of a recorded game of the base game.
+def check_format(record: dict[str, Any]) -> None:
+    """Check that an object read from JSON has the form of a recorded game of the base game.
 
     Raises
     ------
     CorruptDataError
         If it has not; the message names the round, the event and the field.
     """
-    if not isinstance(record, dict):
-        raise CorruptDataError("a record is one JSON object a line")
     _check_fields("", record, _GAME, {"game": is_one_of("velonimo"), "rules": is_object})
     _check_rules(record)
     if not record["rounds"]:
