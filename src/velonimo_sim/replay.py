@@ -26,8 +26,8 @@ from velonimo_sim.commands import (
 )
 from velonimo_sim.definition import Tournament
 from velonimo_sim.errors import BotError, CorruptDataError, UsageError
-from velonimo_sim.game import DEFAULT_GAME, GAMES, GameSpec
-from velonimo_sim.game_records import read_records, write_records
+from velonimo_sim.game_records import game_name, module_of, read_records, write_records
+from velonimo_sim.record_faults import RecordFaultError
 from velonimo_sim.resume import differences_of, manifest_of
 from velonimo_sim.run_files import rows_of_game
 
@@ -39,18 +39,16 @@ Row: TypeAlias = dict[str, Any]
 
 def verify_file(path: Path, preset: str | None) -> int:
     """Check a file, print one line if all holds and one for each game with a fault; return the exit status."""
-    from velonimo_sim.velonimo.record import RecordFaultError, replay
-    from velonimo_sim.velonimo.record_format import rules_of
-
     games = events = skipped = faults = 0
     try:
         for number, record in read_records(path):
-            if record["legends"]:
+            if record.get("legends"):
                 skipped += 1
                 continue
             games += 1
             try:
-                events += sum("act" in part for _, part, _ in replay(record, rules_of(record, preset)))
+                parts = module_of(record, "record").replay(record, _rules_of(record, preset))
+                events += sum("events" not in part for _, part, _ in parts)  # a part with events is a round
             except RecordFaultError as fault:
                 faults += 1
                 print(f"{path}:{number} {record['id']} {fault}", flush=True)
@@ -70,13 +68,9 @@ def verify_file(path: Path, preset: str | None) -> int:
 
 def show_game(paths: Sequence[Path], game_id: str, preset: str | None) -> int:
     """Print one game move by move; return the exit status."""
-    from velonimo_sim.velonimo.narrate import narrate
-    from velonimo_sim.velonimo.record import RecordFaultError
-    from velonimo_sim.velonimo.record_format import rules_of
-
     place, record = _game_of_id(paths, game_id)
     try:
-        for line in narrate(record, rules_of(record, preset)):
+        for line in module_of(record, "narrate").narrate(record, _rules_of(record, preset)):
             print(line)
     except RecordFaultError as fault:
         print(f"{place} {record['id']} {fault}")
@@ -86,11 +80,12 @@ def show_game(paths: Sequence[Path], game_id: str, preset: str | None) -> int:
 
 def write_page(paths: Sequence[Path], game_id: str | None, preset: str | None, html: Path) -> int:
     """Write the page of one game, by its id or else the first; return the exit status."""
-    from velonimo_sim.velonimo.record import RecordFaultError
-
-    place, record = _first_game(paths) if game_id is None else _game_of_id(paths, game_id)
+    place, record, others = _first_game(paths) if game_id is None else (*_game_of_id(paths, game_id), 0)
+    _check_has_pages(game_name(record), html)
+    if others:
+        say(COMMAND, f"the first of {1 + others} games is shown, {record['id']}; --show ID names another")
     try:
-        _write_page_of(GAMES[DEFAULT_GAME], record, preset, html)
+        _write_page_of(record, preset, html)
     except RecordFaultError as fault:
         print(f"{place} {record['id']} {fault}")
         return EXIT_FAULT
@@ -107,23 +102,25 @@ def _game_of_id(paths: Sequence[Path], game_id: str) -> tuple[str, Row]:
     raise UsageError(f"--show {game_id}: no such game in {', '.join(map(str, paths))}")
 
 
-def _first_game(paths: Sequence[Path]) -> tuple[str, Row]:
-    """Return the first game and its place; if there are others, say so."""
+def _first_game(paths: Sequence[Path]) -> tuple[str, Row, int]:
+    """Return the first game, its place, and how many others there are."""
     games = ((f"{path}:{number}", record) for path in paths for number, record in read_records(path))
     first = next(games, None)
     if first is None:
         raise CorruptDataError(f"{paths[0]}:1: holds no record")
     place, record = first
     _refuse_legends(place, record)
-    others = sum(1 for _ in games)
-    if others:
-        say(COMMAND, f"the first of {1 + others} games is shown, {record['id']}; --show ID names another")
-    return place, record
+    return place, record, sum(1 for _ in games)
 
 
 def _refuse_legends(name: str, record: Row) -> None:
-    if record["legends"]:
+    if record.get("legends"):
         raise UsageError(f"{name}: is a game with Legends, which is not played here")
+
+
+def _check_has_pages(game: str, html: Path) -> None:
+    if game != "velonimo":
+        raise UsageError(f"--html {html}: pages are for games of velonimo, and this one is of {game}; see --show")
 
 
 def _check_is_free(option: str, path: Path) -> None:
@@ -137,10 +134,16 @@ def _check_is_free(option: str, path: Path) -> None:
         raise UsageError(f"{option} {path}: cannot be written ({error.strerror})") from None
 
 
-def _write_page_of(game: GameSpec, record: Row, preset: str | None, html: Path) -> None:
+def _rules_of(record: Row, preset: str | None) -> Any:
+    """Return the rules to play a record under: those of the preset, or else its own."""
+    return module_of(record, "record_format").rules_of(record, preset)
+
+
+def _write_page_of(record: Row, preset: str | None, html: Path) -> None:
     """Write the page of a game; a file of that name is whole at any moment."""
-    rules = game.module("record_format").rules_of(record, preset)
-    page = game.module("replay_page").replay_page(record, rules)
+    from velonimo_sim.velonimo.replay_page import replay_page
+
+    page = replay_page(record, _rules_of(record, preset))
     partial = html.with_name(f"{html.name}.partial")
     try:
         partial.write_text(page, encoding="utf-8")
@@ -160,6 +163,8 @@ def recreate_game(folder: Path, game: int, out: Path | None, html: Path | None) 
         raise UsageError(f"--html {html}: is --out, too; name another file")
     run = manifest_of(folder)
     tournament = Tournament.of_manifest(run)
+    if html is not None:
+        _check_has_pages(tournament.game.name, html)
     recorded = rows_of_game(folder, tournament.schedule.players, game)
     differences = differences_of(run, tournament.identity())
     if differences:
@@ -176,7 +181,7 @@ def recreate_game(folder: Path, game: int, out: Path | None, html: Path | None) 
         except OSError as error:
             raise UsageError(f"--out {out}: cannot be written ({error.strerror})") from None
     if html is not None:
-        _write_page_of(tournament.game, record, None, html)
+        _write_page_of(record, None, html)
     if out is None and html is None:
         print(json.dumps(record))
     if not faults:
@@ -206,7 +211,9 @@ def _as_records(rows: NDArray[np.void], bots: Sequence[str]) -> list[Row]:
 def _parser() -> argparse.ArgumentParser:
     parser = OneLineParser(prog=f"python -m {COMMAND}", description="Play recorded games again and check every fact.")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="JSON Lines, plain or gzip")
-    parser.add_argument("--rules", metavar="PRESET", help="official or bga (default: the record's own, or else bga)")
+    parser.add_argument(
+        "--rules", metavar="PRESET", help="official, or bga for velonimo (default: the record's own, or else bga)"
+    )
     parser.add_argument("--show", metavar="ID", help="print the game of that id move by move")
     parser.add_argument("--run", metavar="DIR", type=Path, help="play a game of a tournament's folder once more")
     parser.add_argument("--game", metavar="N", help="which one, by its game_id")
@@ -219,8 +226,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     try:
         options = _parser().parse_args(arguments)
-        if options.rules is not None:
-            GAMES[DEFAULT_GAME].rule_set.preset(options.rules)
         if (options.run is None) != (options.game is None):
             raise UsageError("--run DIR --game N: allowed is both or none of them")
         if options.run is not None and (options.files or options.show is not None):

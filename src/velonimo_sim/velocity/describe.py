@@ -40,18 +40,18 @@ def describe_view(view: View, rules: Mapping[str, Any]) -> dict[str, Any]:
     players, phase = int(view["players"]), Phase(int(view["phase"]))
     has_ride = phase not in (Phase.RIDE, Phase.GAME_OVER)
     return {
-        "seat": _seat_or_none(view["seat"]),
+        "seat": seat_or_none(view["seat"]),
         "players": players,
         "teams": list(TEAMS[:players]),
         "phase": phase.name.lower(),
-        "turn": _seat_or_none(view["turn"]),
-        "active": _seat_or_none(view["active"]),
+        "turn": seat_or_none(view["turn"]),
+        "active": seat_or_none(view["active"]),
         "starter": int(view["starter"]),
         "turns": int(view["turns"]),
-        "couriers": [sorted(_racing(view["couriers"][seat]), reverse=True) for seat in range(players)],
+        "couriers": [spaces_of(view, seat) for seat in range(players)],
         "car_park": int(view["rules"]["length"]) + 1,
         "finished": view["finished"][:players].tolist(),
-        "finish": [int(seat) for seat in view["finish"] if seat != NOBODY],
+        "finish": seats_in_finish(view),
         "cans": view["cans"][:players].tolist(),
         "supply": int(view["supply"]),
         "ride": _RIDES[view["is_pack"]] if has_ride else None,
@@ -67,25 +67,33 @@ def describe_view(view: View, rules: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _racing(couriers: np.ndarray[Any, Any]) -> list[int]:
-    """Return the spaces of the couriers of a team that are not in the finish."""
-    return [int(space) for space in couriers if space != FINISH]
+def spaces_of(view: View, seat: int) -> list[int]:
+    """Return the spaces of the couriers of a team that are not in the finish, the one furthest back first."""
+    return sorted((int(space) for space in view["couriers"][seat] if space != FINISH), reverse=True)
 
 
-def _seat_or_none(seat: np.uint8) -> int | None:
+def seats_in_finish(view: View) -> list[int]:
+    """Return the seats of the couriers in the finish, by finish place."""
+    return [int(seat) for seat in view["finish"] if seat != NOBODY]
+
+
+def seat_or_none(seat: int | np.uint8) -> int | None:
+    """Return a seat, nobody as None."""
     return None if seat == NOBODY else int(seat)
 
 
 def tell_view(view: Mapping[str, Any]) -> str:
     """Return a view as ``describe_view`` gives it in some lines of text: the race, whose turn it is, and the dice."""
-    lines = [f"VeloCity, {view['players']} players, turn {view['turns'] + 1}, {_cans(view['supply'])} in the supply"]
+    lines = [
+        f"VeloCity, {view['players']} players, turn {view['turns'] + 1}, {number_of_cans(view['supply'])} in the supply"
+    ]
     lines += [_tell_seat(view, seat) for seat in range(view["players"])]
     if view["phase"] == "game_over":
         winner = view["places"].index(1)
         return "\n".join([*lines, f"race over by {view['end']}: {view['teams'][winner]} has won"])
     if view["ride"]:
         dice = ", ".join(f"{die} {number}" for die, number in view["dice"].items())
-        start = f" from {_space(view, view['origin'])}" if view["origin"] else ""
+        start = f" from {space_name(view['origin'], view['car_park'])}" if view["origin"] else ""
         goal = f" to {view['target']}" if view["target"] else ""
         lines.append(f"{view['teams'][view['active']]} rides {view['ride']}{start}{goal}, dice: {dice}")
     return "\n".join([*lines, f"{view['teams'][view['turn']]} to act: {view['phase']}"])
@@ -93,15 +101,17 @@ def tell_view(view: Mapping[str, Any]) -> str:
 
 def _tell_seat(view: Mapping[str, Any], seat: int) -> str:
     pointer = ">" if seat == view["turn"] else " "
-    spaces = " ".join(_space(view, space) for space in view["couriers"][seat]) or "none racing"
+    spaces = " ".join(space_name(space, view["car_park"]) for space in view["couriers"][seat]) or "none racing"
     places = [str(place) for place, holder in enumerate(view["finish"], 1) if holder == seat]
     finish = f", finish {' '.join(places)}" if places else ""
-    return f"{pointer} {view['teams'][seat]:<6} {spaces}{finish}, {_cans(view['cans'][seat])}"
+    return f"{pointer} {view['teams'][seat]:<6} {spaces}{finish}, {number_of_cans(view['cans'][seat])}"
 
 
-def _space(view: Mapping[str, Any], space: int) -> str:
-    return "park" if space == view["car_park"] else str(space)
+def space_name(space: int, car_park: int) -> str:
+    """Return a space as people and moves call it."""
+    return "park" if space == car_park else str(space)
 
 
-def _cans(cans: int) -> str:
+def number_of_cans(cans: int) -> str:
+    """Return how many cans in words."""
     return f"{cans} can" if cans == 1 else f"{cans} cans"

@@ -127,8 +127,8 @@ def parse_move(text: str) -> np.uint64:
             return _word(Kind.SOLO, _SPENDING.index(f" {spending}"), 0)
         case ["pack", space] if _is_space(space):
             return _word(Kind.PACK, 0, _read_space(space))
-        case ["pack", space, "refuel"] if _is_space(space):
-            return _word(Kind.PACK, REFUEL, _read_space(space))
+        case ["pack", space, ("refuel" | "breakaway") as spending] if _is_space(space):
+            return _word(Kind.PACK, _SPENDING.index(f" {spending}"), _read_space(space))
         case [die, "from", space] if die in DIE_NAMES and _is_space(space):
             return _word(Kind.DIE, DIE_NAMES.index(die), _read_space(space))
         case ["take", team] if team in TEAMS:

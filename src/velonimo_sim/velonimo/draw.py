@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from velonimo_sim.record_faults import RecordFaultError, UnfinishedRecordError, while_true
 from velonimo_sim.velonimo.describe import tell_view, winner_of
 from velonimo_sim.velonimo.frames import Frame, Play, attack_of, frames_of
-from velonimo_sim.velonimo.narrate import narrate_while_true
-from velonimo_sim.velonimo.record import RecordFaultError, UnfinishedRecordError
+from velonimo_sim.velonimo.narrate import narrate
 from velonimo_sim.velonimo.record_format import rules_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class DrawnRecord(dict[str, Any]):
     """A record of sound form, of a game under way or over, which prints as a story and draws itself in a notebook."""
 
     def __repr__(self) -> str:
-        return "\n".join(narrate_while_true(self, rules_of(self, None)))
+        return "\n".join(while_true(narrate(self, rules_of(self, None))))
 
     def _repr_html_(self) -> str:
         return str(draw_record(self))

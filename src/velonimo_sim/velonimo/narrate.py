@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from velonimo_sim.velonimo.record import RecordFaultError, UnfinishedRecordError, replay
+from velonimo_sim.velonimo.record import replay
 from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.state import State
 from velonimo_sim.velonimo.view import NOBODY
@@ -28,16 +28,6 @@ def narrate(record: dict[str, Any], rules: RuleSet) -> Iterator[str]:
             if after["view"]["turn"] == NOBODY:
                 yield from _tell_end(after)
     yield f"winner: seat {record['winner']}"
-
-
-def narrate_while_true(record: dict[str, Any], rules: RuleSet) -> Iterator[str]:
-    """Tell a record of sound form as far as its facts hold; the last line says what ended it, if not the game."""
-    try:
-        yield from narrate(record, rules)
-    except UnfinishedRecordError:
-        yield "the game is not over"
-    except RecordFaultError as fault:
-        yield str(fault)
 
 
 def _tell_start(one_round: dict[str, Any], rules: RuleSet) -> Iterator[str]:

@@ -8,11 +8,12 @@ Seats count from 0. Card lists stand in plain ASCII order, except ``pile``, ``dr
 
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from velonimo_sim.errors import IllegalMoveError, UsageError
+from velonimo_sim.record_faults import Record, RecordFaultError, UnfinishedRecordError, compare
 from velonimo_sim.velonimo.cards import card_texts, parse_cards
 from velonimo_sim.velonimo.legal import count_plays
 from velonimo_sim.velonimo.moves import (
@@ -33,8 +34,6 @@ from velonimo_sim.velonimo.state import State, clone, equal, new_state
 from velonimo_sim.velonimo.step import apply, lay_out_col, place_of
 from velonimo_sim.velonimo.view import NOBODY, Phase
 
-Record = dict[str, Any]
-
 SNAPSHOT_EVERY = 10
 """Actions between two snapshots of a written record."""
 
@@ -48,25 +47,7 @@ _PHASE_NAMES = {
     Phase.COL_OVER: "end_round",
     Phase.GAME_OVER: "end_round",
 }
-
-
-class RecordFaultError(Exception):
-    """A fact of a record that does not hold.
-
-    Parameters
-    ----------
-    place : str
-        Round and event.
-    message : str
-        What was expected and what stands there.
-    """
-
-    def __init__(self, place: str, message: str) -> None:
-        super().__init__(f"{place}: {message}")
-
-
-class UnfinishedRecordError(RecordFaultError):
-    """A record that ends before its game does, all facts so far being true."""
+_compare = partial(compare, empty="no cards")
 
 
 def _seat_or_none(seat: int) -> int | None:
@@ -258,21 +239,6 @@ def _move_of_event(event: Record) -> np.uint64:
 def _check_seat(seat: int, players: int) -> None:
     if not 0 <= seat < players:
         raise UsageError(f"seat {seat}: allowed is 0-{players - 1}")
-
-
-def _compare(place: str, expected: Record, found: Record) -> None:
-    """Raise a ``RecordFaultError`` at the first field that is not as expected."""
-    for name, value in expected.items():
-        if name in found and found[name] != value:
-            raise RecordFaultError(place, f"expected {name} {_shown(value)}, there stands {_shown(found[name])}")
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, list) and all(isinstance(part, str) for part in value):
-        return " ".join(value) or "no cards"
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_shown(part)}" for name, part in value.items())
-    return "none" if value is None else str(value)
 
 
 def replay(record: Record, rules: RuleSet) -> Iterator[tuple[State, Record, State]]:

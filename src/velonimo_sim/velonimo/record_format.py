@@ -1,25 +1,24 @@
 """The form of a recorded game: which fields there are and what may stand in them, before any rule is asked."""
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from velonimo_sim.errors import CorruptDataError, UsageError
+from velonimo_sim.record_checks import (
+    Check,
+    check_fields,
+    is_flag,
+    is_id,
+    is_integer,
+    is_object,
+    is_one_of,
+    is_text,
+    is_then,
+    list_of,
+    none_or,
+)
 from velonimo_sim.velonimo.cards import parse_card
 from velonimo_sim.velonimo.rules import MAX_COLS, MAX_PLAYERS, MIN_PLAYERS, RuleSet
-
-Check = Callable[[Any], bool]
-
-
-def _is_integer(value: Any) -> bool:
-    return type(value) is int
-
-
-def _is_flag(value: Any) -> bool:
-    return type(value) is bool
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _is_card(value: Any) -> bool:
@@ -30,109 +29,72 @@ def _is_card(value: Any) -> bool:
     return True
 
 
-def _none_or(check: Check) -> Check:
-    return lambda value: value is None or check(value)
-
-
-def _list_of(check: Check) -> Check:
-    return lambda value: isinstance(value, list) and all(check(part) for part in value)
-
-
-def _is_one_of(*allowed: Any) -> Check:
-    return lambda value: value in allowed and type(value) in {type(part) for part in allowed}
-
-
-def _is_then(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and set(value) == {"phase", "seat"}
-        and _is_text(value["phase"])
-        and _none_or(_is_integer)(value["seat"])
-    )
-
-
-_integers, _cards = _list_of(_is_integer), _list_of(_is_card)
-_TRUE = _is_one_of(True)
+_integers, _cards = list_of(is_integer), list_of(_is_card)
+_TRUE = is_one_of(True)
 
 _GAME = {
-    "id": lambda value: _is_text(value) and value.isprintable(),
-    "players": _is_one_of(*range(MIN_PLAYERS, MAX_PLAYERS + 1)),
-    "cols": _is_one_of(*range(1, MAX_COLS + 1)),
-    "legends": _is_flag,
-    "coaches": _none_or(_list_of(_is_text)),
-    "rounds": _list_of(lambda part: isinstance(part, dict)),
-    "winner": _none_or(_is_integer),
-    "final_tie": _none_or(_integers),
+    "id": is_id,
+    "players": is_one_of(*range(MIN_PLAYERS, MAX_PLAYERS + 1)),
+    "cols": is_one_of(*range(1, MAX_COLS + 1)),
+    "legends": is_flag,
+    "coaches": none_or(list_of(is_text)),
+    "rounds": list_of(is_object),
+    "winner": none_or(is_integer),
+    "final_tie": none_or(_integers),
 }
 _ROUND = {
-    "round": _is_integer,
-    "starter": _is_integer,
-    "starter_tie": _is_flag,
-    "jersey": _none_or(_is_integer),
-    "broom_wagon": _none_or(_is_integer),
-    "hands": _list_of(_cards),
-    "pile": _none_or(_cards),
-    "events": _list_of(lambda part: isinstance(part, dict)),
-    "ranks": _list_of(_none_or(_is_integer)),
+    "round": is_integer,
+    "starter": is_integer,
+    "starter_tie": is_flag,
+    "jersey": none_or(is_integer),
+    "broom_wagon": none_or(is_integer),
+    "hands": list_of(_cards),
+    "pile": none_or(_cards),
+    "events": list_of(is_object),
+    "ranks": list_of(none_or(is_integer)),
     "points": _integers,
     "totals": _integers,
-    "jersey_after": _none_or(_is_integer),
+    "jersey_after": none_or(is_integer),
 }
-_ROUND_OPTIONAL = {"leader_flag": _none_or(_is_integer), "leader_flag_after": _none_or(_is_integer)}
+_ROUND_OPTIONAL = {"leader_flag": none_or(is_integer), "leader_flag_after": none_or(is_integer)}
 _SNAPSHOT = {
-    "act": _is_one_of("snapshot"),
-    "hands": _list_of(_cards),
-    "reward": _none_or(_is_card),
-    "pile_left": _none_or(_is_integer),
-    "jersey_used": _is_flag,
+    "act": is_one_of("snapshot"),
+    "hands": list_of(_cards),
+    "reward": none_or(_is_card),
+    "pile_left": none_or(is_integer),
+    "jersey_used": is_flag,
 }
-_ACTED: dict[str, Check] = {"seat": _is_integer, "act": _is_text, "then": _is_then}
+_ACTED: dict[str, Check] = {"seat": is_integer, "act": is_text, "then": is_then}
 _APPLIED: dict[str, dict[str, Check]] = {
     "play": {
         "cards": _cards,
-        "jersey": _is_flag,
-        "value": _is_integer,
-        "beats": _is_integer,
-        "n_legal": _is_integer,
+        "jersey": is_flag,
+        "value": is_integer,
+        "beats": is_integer,
+        "n_legal": is_integer,
         "drew": _cards,
-        "rank": _none_or(_is_integer),
+        "rank": none_or(is_integer),
     },
-    "pass": {"n_legal": _is_integer},
-    "steal": {"from": _is_integer, "taken": _cards, "n_legal": _is_integer},
-    "decline": {"n_legal": _is_integer},
-    "give": {"to": _is_integer, "cards": _cards},
-    "choose_starter": {"starter": _is_integer, "n_legal": _is_integer},
-    "reward": {"to": _is_integer, "card": _none_or(_is_card), "next_reward": _none_or(_is_card)},
+    "pass": {"n_legal": is_integer},
+    "steal": {"from": is_integer, "taken": _cards, "n_legal": is_integer},
+    "decline": {"n_legal": is_integer},
+    "give": {"to": is_integer, "cards": _cards},
+    "choose_starter": {"starter": is_integer, "n_legal": is_integer},
+    "reward": {"to": is_integer, "card": none_or(_is_card), "next_reward": none_or(_is_card)},
 }
 _ATTEMPTED: dict[str, dict[str, Check]] = {
-    "play": {"cards": _cards, "jersey": _is_flag},
+    "play": {"cards": _cards, "jersey": is_flag},
     "pass": {},
-    "steal": {"from": _is_integer},
+    "steal": {"from": is_integer},
     "decline": {},
     "give": {"cards": _cards},
-    "choose_starter": {"starter": _is_integer},
-    "reward": {"to": _is_integer},
+    "choose_starter": {"starter": is_integer},
+    "reward": {"to": is_integer},
 }
 _ATTEMPTED_OPTIONAL: dict[str, dict[str, Check]] = {
-    "play": {"special": _list_of(_is_text)},
-    "give": {"to": _is_integer},
+    "play": {"special": list_of(is_text)},
+    "give": {"to": is_integer},
 }
-
-
-def _check_fields(
-    where: str, content: dict[str, Any], needed: dict[str, Check], optional: dict[str, Check] | None = None
-) -> None:
-    allowed = needed | (optional or {})
-    for name in needed:
-        if name not in content:
-            raise CorruptDataError(f"{where}field {name!r} is missing")
-    for name, value in content.items():
-        if name not in allowed:
-            raise CorruptDataError(f"{where}there is no field {name!r} in a record")
-        if not allowed[name](value):
-            shown = repr(value)
-            shown = shown if len(shown) < 80 else shown[:77] + "..."
-            raise CorruptDataError(f"{where}{name} is {shown}, which no record can hold{_unknown_card(value)}")
 
 
 def _unknown_card(value: Any) -> str:
@@ -145,32 +107,33 @@ def _unknown_card(value: Any) -> str:
     return ""
 
 
+_check_fields = partial(check_fields, explain=_unknown_card)
+
+
 def _check_event(where: str, event: dict[str, Any]) -> None:
     act = event.get("act")
     if act == "snapshot":
-        _check_fields(where, event, _SNAPSHOT)
+        _check_fields(where, event, _SNAPSHOT, {})
         return
     kinds = _ATTEMPTED if "refused" in event else _APPLIED
     if not isinstance(act, str) or act not in kinds:
         raise CorruptDataError(f"{where}act is {act!r}: allowed are {', '.join(kinds)} and snapshot")
     if "refused" in event:
-        needed = {"seat": _is_integer, "act": _is_text, "refused": _is_text} | _ATTEMPTED[act]
-        _check_fields(where, event, needed, _ATTEMPTED_OPTIONAL.get(act))
+        needed = {"seat": is_integer, "act": is_text, "refused": is_text} | _ATTEMPTED[act]
+        _check_fields(where, event, needed, _ATTEMPTED_OPTIONAL.get(act, {}))
     else:
         _check_fields(where, event, _ACTED | _APPLIED[act], {"exhaustive": _TRUE})
 
 
-def check_format(record: Any) -> None:
-    """Check that something read from JSON has the form of a recorded game of the base game.
+def check_format(record: dict[str, Any]) -> None:
+    """Check that an object read from JSON has the form of a recorded game of the base game.
 
     Raises
     ------
     CorruptDataError
         If it has not; the message names the round, the event and the field.
     """
-    if not isinstance(record, dict):
-        raise CorruptDataError("a record is one JSON object a line")
-    _check_fields("", record, _GAME, {"rules": lambda value: isinstance(value, dict)})
+    _check_fields("", record, _GAME, {"game": is_one_of("velonimo"), "rules": is_object})
     _check_rules(record)
     if not record["rounds"]:
         raise CorruptDataError("rounds: a game has one at least")

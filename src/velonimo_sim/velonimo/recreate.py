@@ -4,8 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from velonimo_sim.loop import Stop
+from velonimo_sim.record_faults import Record
 from velonimo_sim.table import Table
-from velonimo_sim.velonimo.record import Record, Recorder
+from velonimo_sim.velonimo.record import Recorder
 from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW, most_col_rows
 from velonimo_sim.velonimo.state import clone
 

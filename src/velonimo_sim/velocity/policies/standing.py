@@ -24,10 +24,18 @@ FEATURES = (
 )
 """What the model knows of a seat."""
 
-WEIGHTS = np.zeros((MAX_PLAYERS - MIN_PLAYERS + 1, len(FEATURES)))
+WEIGHTS = np.array(
+    [
+        [-0.390, -0.011, 0.089, -0.599, 3.693, 2.450, -1.339],
+        [-0.382, -0.074, 0.306, 0.269, 5.024, 1.935, -1.566],
+        [-0.442, -0.105, 0.688, 0.906, 1.340, 1.106, -2.164],
+        [-0.395, -0.144, 0.927, 1.684, 2.346, 2.886, -2.475],
+        [-0.496, -0.174, 1.551, 4.200, 10.081, 4.683, -3.502],
+    ]
+)
 """By number of players, from 3, and feature."""
-SOFTENING = np.ones(MAX_PLAYERS - MIN_PLAYERS + 1)
-"""Spaces added to those that the leader has left, by number of players: what is left has no less weight than this."""
+SOFTENING = np.array([1.87, 2.71, 8.05, 13.30, 37.30])
+"""Spaces added to those that the leader has left, by number of players, from 3: a space never counts for more."""
 
 
 @kernel
