@@ -16,7 +16,7 @@ from velonimo_sim.bits import integer
 from velonimo_sim.rng import BOT, CHANCE, below, new_stream, open_stream
 from velonimo_sim.velocity.legal import count_moves, nth_move
 from velonimo_sim.velocity.policies.greedy import CAN
-from velonimo_sim.velocity.policies.outlook import TASTE, choose_by_outlook
+from velonimo_sim.velocity.policies.outlook import Taste, choose_by_outlook
 from velonimo_sim.velocity.policies.saver import CAN_AT_OBSTACLE, HELD_BACK
 from velonimo_sim.velocity.policies.standing import FEATURES, describe_standing
 from velonimo_sim.velocity.state import STATE, new_state
@@ -31,19 +31,15 @@ MOST_TURNS = 60
 """Turns that are kept of a race, on average at most."""
 
 
-def tastes() -> NDArray[np.void]:
-    """Return how the bots of these races count: greedy, and one that spends at obstacles and holds back."""
-    rows = np.zeros(2, TASTE)
-    rows["can"] = CAN
-    rows["can_at_obstacle"] = CAN, CAN_AT_OBSTACLE
-    rows["second_courier"] = 0.0, HELD_BACK
-    return rows
+@kernel
+def taste_of(kind: int) -> Taste:
+    """Return how a bot of these races counts: greedily, or spending at obstacles and holding back."""
+    return Taste(CAN, CAN, 0.0) if kind == 0 else Taste(CAN, CAN_AT_OBSTACLE, HELD_BACK)
 
 
 @kernel
 def play_races(
     start: NDArray[np.void],
-    tastes: NDArray[np.void],
     streams: NDArray[np.void],
     seed: int,
     races: int,
@@ -58,7 +54,7 @@ def play_races(
         open_stream(dice, seed, race, CHANCE)
         players, first = integer(view["players"]), n
         for seat in range(players):
-            seats[seat] = below(draws, len(tastes))
+            seats[seat] = below(draws, 2)
         while view["phase"] != Phase.GAME_OVER:
             if view["phase"] == Phase.RIDE and below(draws, ONE_IN_KEPT) == 0:
                 for seat in range(players):
@@ -67,7 +63,7 @@ def play_races(
             if below(draws, ONE_IN_RANDOM) == 0:
                 move = nth_move(view, below(draws, count_moves(view)))
             else:
-                move = choose_by_outlook(view, tastes[seats[integer(view["turn"])]])
+                move = choose_by_outlook(view, taste_of(seats[integer(view["turn"])]))
             step(states[0], move, dice)
         for seat in range(players):
             if place_of(view, seat) == 1:
@@ -79,7 +75,7 @@ def standings(players: int, races: int, seed: int) -> tuple[NDArray[np.float64],
     """Return how the seats stood, shape (turns, players, features), and who won, shape (turns,)."""
     features, winners = np.zeros((races * MOST_TURNS, players, len(FEATURES))), np.zeros(races * MOST_TURNS, np.int64)
     streams = np.array([new_stream(seed), new_stream(seed, players, BOT)])
-    n = play_races(np.array([new_state(players)]), tastes(), streams, seed, races, features, winners)
+    n = play_races(np.array([new_state(players)]), streams, seed, races, features, winners)
     return features[:n], winners[:n]
 
 

@@ -142,7 +142,8 @@ class Report:
 
 def _rules_of(game: str, state: np.void) -> dict[str, Any]:
     """Return the options in force at a table, by name."""
-    return GAMES[game].rule_set.from_record(state["view"]["rules"]).to_dict()
+    rules = GAMES[game].rule_set.from_record(state["view"]["rules"])
+    return rules.to_dict()
 
 
 def _yes_unless(flaws: set[Flaw]) -> str:

@@ -52,6 +52,10 @@ class RulesLike(Protocol):
     def from_dict(cls, options: Mapping[str, Any]) -> Self:
         """Return the rules that ``to_dict`` described."""
 
+    @classmethod
+    def from_record(cls, record: np.void) -> Self:
+        """Return the rules that ``to_record`` described."""
+
     def with_options(self, texts: Mapping[str, str]) -> Self:
         """Return these rules with some options changed, the values given as text."""
 

@@ -47,31 +47,22 @@ def _open_rows(rows: NDArray[np.void], race: np.void, view: View) -> None:
 
 
 @inlined
-def _count(rows: NDArray[np.void], view: View, seat: int, move: np.uint64) -> None:
-    """Count what a move does that is about to be made."""
+def _count(row: np.void, move: np.uint64) -> None:
+    """Count in the row of the seat to act what a move does that is about to be made."""
     kind = kind_of(move)
-    if kind == Kind.DIE:
-        die = detail_of(move)
-        if die < ENERGY and die != seat:
-            rows[die]["carried"] += 1
-    elif kind <= Kind.PACK:
-        _count_ride(rows[seat], kind == Kind.PACK, detail_of(move))
+    if kind == Kind.SOLO:
+        row["turns"] += 1
+        row["solo"] += detail_of(move) == 0
+        row["refuel"] += detail_of(move) == REFUEL
+        row["breakaway"] += detail_of(move) == BREAKAWAY
+    elif kind == Kind.PACK:
+        row["turns"] += 1
+        row["pack"] += detail_of(move) == 0
+        row["pack_refuel"] += detail_of(move) == REFUEL
     elif move == FOLLOW:
-        rows[seat]["on_slipstream"] += 1
+        row["on_slipstream"] += 1
     elif move == PAY:
-        rows[seat]["on_obstacles"] += 1
-
-
-@inlined
-def _count_ride(row: np.void, is_pack: bool, spent: int) -> None:
-    row["turns"] += 1
-    if is_pack:
-        row["pack"] += spent == 0
-        row["pack_refuel"] += spent == REFUEL
-    else:
-        row["solo"] += spent == 0
-        row["refuel"] += spent == REFUEL
-        row["breakaway"] += spent == BREAKAWAY
+        row["on_obstacles"] += 1
 
 
 @kernel
@@ -92,7 +83,9 @@ def _play_race(
             loop["move"] = move
             loop["refusal"] = why
             return False
-        _count(rows, view, seat, move)
+        _count(rows[seat], move)
+        if kind_of(move) == Kind.DIE and detail_of(move) < ENERGY and detail_of(move) != seat:
+            rows[detail_of(move)]["carried"] += 1
         race["decisions"] += 1
         step(state, move, loop["chance"])
         if loop["is_traced"]:

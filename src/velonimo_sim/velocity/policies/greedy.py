@@ -6,24 +6,15 @@ so many spaces, and is spent where it gains more.
 
 import numpy as np
 
-from velonimo_sim._jit import kernel
 from velonimo_sim.bot.parameter import Parameter
 from velonimo_sim.bot.policy import compiled_bot
 from velonimo_sim.rng import Stream
 from velonimo_sim.velocity.policies.base import Scratch
-from velonimo_sim.velocity.policies.outlook import TASTE, Taste, choose_by_outlook
+from velonimo_sim.velocity.policies.outlook import Taste, choose_by_outlook
 from velonimo_sim.velocity.view import View
 
 CAN = 3.0
 """Spaces that a can is worth, where nothing else is said."""
-
-
-@kernel
-def set_greedy_taste(taste: Taste, can: float) -> None:
-    """Let a can count as so many spaces, whatever it is spent for."""
-    taste["can"] = can
-    taste["can_at_obstacle"] = can
-    taste["second_courier"] = 0.0
 
 
 @compiled_bot(
@@ -34,6 +25,5 @@ def set_greedy_taste(taste: Taste, can: float) -> None:
 )
 def greedy(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Choose the move of the most progress."""
-    tastes = np.empty(1, TASTE)
-    set_greedy_taste(tastes[0], scratch["parameters"][0])
-    return choose_by_outlook(view, tastes[0])
+    can = float(scratch["parameters"][0])
+    return choose_by_outlook(view, Taste(can, can, 0.0))

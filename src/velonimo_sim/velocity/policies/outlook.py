@@ -1,10 +1,10 @@
 """What moves and rides gain in spaces, cans counted at a price: what ``greedy`` and ``saver`` go by.
 
-A bot's taste is how it counts: see ``TASTE``. A ride is worth what the best of its dice is worth, in the mean over all
+A bot's ``Taste`` is how it counts. A ride is worth what the best of its dice is worth, in the mean over all
 that they can show.
 """
 
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,18 +26,24 @@ from velonimo_sim.velocity.rules import WINNING_COURIERS
 from velonimo_sim.velocity.step import is_ahead
 from velonimo_sim.velocity.view import Phase, View
 
-TASTE = np.dtype(
-    [
-        ("can", "f8"),  # spaces that a can is worth when it is spent on a ride, or earned
-        ("can_at_obstacle", "f8"),  # spaces that a can is worth when it is spent to stay on an obstacle
-        ("second_courier", "f8"),  # spaces that it is worth to have the second courier cross the finish line
-    ],
-    align=True,
-)
-"""How a bot counts."""
 
-Taste: TypeAlias = np.void
-"""A record of dtype ``TASTE``."""
+class Taste(NamedTuple):
+    """How a bot counts, in spaces.
+
+    Parameters
+    ----------
+    can : float
+        What a can is worth when it is spent on a ride, or earned.
+    can_at_obstacle : float
+        What a can is worth when it is spent to stay on an obstacle.
+    second_courier : float
+        What it is worth to have the second courier cross the finish line.
+    """
+
+    can: float
+    can_at_obstacle: float
+    second_courier: float
+
 
 WIN = 1_000.0
 """Worth of the courier that wins, in spaces: more than anything else."""
@@ -49,10 +55,10 @@ def worth_of_landing(view: View, seat: int, target: int, cans: int, earns: bool,
     """Return what it is worth to a courier of a seat with so many cans to land on a space (C13, C15, C16)."""
     here = bit(target)
     if view["rules"]["supply_spaces"] & here:
-        return float(taste["can"]) if earns else 0.0
+        return taste.can if earns else 0.0
     if view["rules"]["obstacles"] & here:
         back = worth_of_moving_back(view, seat, target, taste)
-        return max(back, -float(taste["can_at_obstacle"])) if cans > 0 else back
+        return max(back, -taste.can_at_obstacle) if cans > 0 else back
     return 0.0
 
 
@@ -62,8 +68,8 @@ def worth_of_moving_back(view: View, seat: int, target: int, taste: Taste) -> fl
     taken = spaces_of_others(view, seat) | view["spaces"][seat]
     free = view["rules"]["obstacles"] & ~taken & ~(bit(target) | (bit(target) - U1))
     if free:
-        return target - lowest_index(free) + float(taste["can"])
-    return target - car_park(view) + 2 * float(taste["can"])
+        return target - lowest_index(free) + taste.can
+    return target - car_park(view) + 2 * taste.can
 
 
 @kernel
@@ -72,7 +78,7 @@ def worth_of_crossing(view: View, seat: int, value: int, taste: Taste) -> float:
     finished = integer(view["finished"][seat])
     if finished == WINNING_COURIERS - 1:
         return WIN
-    return value + (float(taste["second_courier"]) if finished == 1 else 0.0)
+    return value + (taste.second_courier if finished == 1 else 0.0)
 
 
 @kernel
@@ -96,7 +102,7 @@ def worth_of_move(view: View, origin: int, value: int, cans: int, may_follow: bo
         return worth
     followers = min(couriers_on(view, seat, origin) - 1, cans)
     if followers > 0:
-        follows = value - float(taste["can"]) + worth_of_landing(view, seat, target, cans - followers, False, taste)
+        follows = value - taste.can + worth_of_landing(view, seat, target, cans - followers, False, taste)
         worth += followers * max(follows, 0.0)
     return worth
 
@@ -131,8 +137,8 @@ def outlook(view: View, starts: np.uint64, dice: np.uint64, spent: int, taste: T
         Bit d: die d is thrown.
     spent : int
         Cans spent on it; of a Breakaway, whose sum counts as well, see ``outlook_of_breakaway``.
-    taste : numpy.void
-        How worth is counted, dtype ``TASTE``.
+    taste : Taste
+        How worth is counted.
     """
     seat = integer(view["active"])
     cans = integer(view["cans"][seat]) - spent
@@ -160,7 +166,7 @@ def outlook(view: View, starts: np.uint64, dice: np.uint64, spent: int, taste: T
         none -= none / faces
         if none <= 0.0:
             break
-    return mean - spent * float(taste["can"])
+    return mean - spent * taste.can
 
 
 @kernel
@@ -185,7 +191,7 @@ def outlook_of_breakaway(view: View, taste: Taste) -> float:
                 crosses = bool(view["rules"]["breakaway_sum_finishes"])
                 sums[both] = best_move(view, starts, both, crosses, cans, False, taste)
             total += max(by_own, energies[other], sums[both])
-    return total / (n_own * n_energy) - BREAKAWAY * float(taste["can"])
+    return total / (n_own * n_energy) - BREAKAWAY * taste.can
 
 
 @inlined
@@ -210,7 +216,7 @@ def choose_by_outlook(view: View, taste: Taste) -> np.uint64:
         return FOLLOW if _gain_of_following(view, taste) > 0 else STAY
     if phase == Phase.OBSTACLE:
         back = worth_of_moving_back(view, integer(view["turn"]), integer(view["target"]), taste)
-        return PAY if -taste["can_at_obstacle"] >= back else BACK
+        return PAY if -taste.can_at_obstacle >= back else BACK
     return move_of(Kind.TAKE, 0, _foremost(view, may_be_taken_from(view, integer(view["turn"]))))
 
 
@@ -265,7 +271,7 @@ def _gain_of_following(view: View, taste: Taste) -> float:
     seat, target = integer(view["turn"]), integer(view["target"])
     cans = integer(view["cans"][seat]) - 1
     landing = worth_of_landing(view, seat, target, cans, False, taste)
-    return integer(view["origin"]) - target + landing - float(taste["can"])
+    return integer(view["origin"]) - target + landing - taste.can
 
 
 @kernel

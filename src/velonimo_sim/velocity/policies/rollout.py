@@ -1,10 +1,9 @@
 """The bot ``rollout``: flat Monte Carlo, the budget steered by sequential halving.
 
-Every move is made and the race ridden on by ``greedy`` in all seats, for some rounds; how likely the seat then is to win
-is told by how the couriers stand. All moves are tried with the same dice, turn by turn, so that their difference is
-measured and not their luck. Sequential halving (Karnin, Koren and
-Somekh, "Almost optimal exploration in multi-armed bandits", ICML 2013) spends each round's share of the budget evenly
-on the moves left and then drops the worse half.
+Every move is made and the race ridden on by ``greedy`` in all seats, for some rounds; how likely the seat then is to
+win is told by how the couriers stand. All moves are tried with the same dice, turn by turn, so that their difference is
+measured and not their luck. Sequential halving (Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed
+bandits", ICML 2013) spends each round's share of the budget evenly on the moves left and then drops the worse half.
 """
 
 import numpy as np
@@ -18,12 +17,13 @@ from velonimo_sim.halving import rounds_of, sort_by_score
 from velonimo_sim.rng import STREAM, Stream, next_word
 from velonimo_sim.velocity.legal import legal_moves
 from velonimo_sim.velocity.policies.base import Scratch
-from velonimo_sim.velocity.policies.greedy import CAN, set_greedy_taste
-from velonimo_sim.velocity.policies.outlook import TASTE, Taste, choose_by_outlook
+from velonimo_sim.velocity.policies.greedy import CAN
+from velonimo_sim.velocity.policies.outlook import Taste, choose_by_outlook
 from velonimo_sim.velocity.policies.standing import chance_to_win
 from velonimo_sim.velocity.state import STATE, State
 from velonimo_sim.velocity.step import place_of, step
 from velonimo_sim.velocity.view import Phase, View
+
 
 @kernel
 def play_out(state: State, taste: Taste, dice: Stream, last_turn: int) -> None:
@@ -75,14 +75,13 @@ def rollout(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Choose the move that does best in playouts."""
     moves, scores = scratch["moves"], np.zeros(len(scratch["moves"]))
     n, budget = legal_moves(view, moves), integer(scratch["parameters"][0])
-    states, dice, tastes = np.empty(2, STATE), np.empty(1, STREAM), np.empty(1, TASTE)
+    states, dice, taste = np.empty(2, STATE), np.empty(1, STREAM), Taste(CAN, CAN, 0.0)
     states[0]["view"] = view
-    set_greedy_taste(tastes[0], CAN)
     last_turn = integer(view["turns"]) + integer(scratch["parameters"][1]) * integer(view["players"])
     rounds = rounds_of(n)
     for _ in range(rounds):
         for _ in range(max(1, budget // (rounds * n))):
-            _try_all(states, moves, scores, n, tastes[0], last_turn, dice, stream)
+            _try_all(states, moves, scores, n, taste, last_turn, dice, stream)
         sort_by_score(moves, scores, n)
         n = (n + 1) // 2
     return np.uint64(moves[0])

@@ -1,9 +1,9 @@
 """The bot ``saver``: keeps a can for the obstacles before the finish, and holds back the second courier.
 
 Its last can is dear to it, but for staying on an obstacle. Where a tie is decided by the last courier (C18, C19), it
-holds back its second: it crosses the finish line with it only when nothing else is to be done, or when the race may soon
-be over. With 3 and 4 players somebody's third courier ends the race before the eighth place does, so that there is no
-tie, and nothing to hold back for.
+holds back its second: it crosses the finish line with it only when nothing else is to be done, or when the race may
+soon be over. With 3 and 4 players somebody's third courier ends the race before the eighth place does, so that there is
+no tie, and nothing to hold back for.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from velonimo_sim.bot.policy import compiled_bot
 from velonimo_sim.rng import Stream
 from velonimo_sim.velocity.policies.base import Scratch
 from velonimo_sim.velocity.policies.greedy import CAN
-from velonimo_sim.velocity.policies.outlook import TASTE, choose_by_outlook
+from velonimo_sim.velocity.policies.outlook import Taste, choose_by_outlook
 from velonimo_sim.velocity.rules import WINNING_COURIERS
 from velonimo_sim.velocity.track import FINISH_PLACES
 from velonimo_sim.velocity.view import View
@@ -61,9 +61,6 @@ def holds_back(view: View, hold: int, places_left: int) -> bool:
 def saver(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Choose the move of the most progress, with a can kept for the obstacles and the second courier held back."""
     keeps, hold, places = scratch["parameters"][0] > 0, scratch["parameters"][1], scratch["parameters"][2]
-    tastes = np.empty(1, TASTE)
-    taste = tastes[0]
-    taste["can"] = DEAR_CAN if keeps and view["cans"][view["turn"]] <= 1 else CAN
-    taste["can_at_obstacle"] = CAN_AT_OBSTACLE if keeps else CAN
-    taste["second_courier"] = HELD_BACK if holds_back(view, integer(hold), integer(places)) else 0.0
-    return choose_by_outlook(view, tastes[0])
+    can = DEAR_CAN if keeps and view["cans"][view["turn"]] <= 1 else CAN
+    second_courier = HELD_BACK if holds_back(view, integer(hold), integer(places)) else 0.0
+    return choose_by_outlook(view, Taste(can, CAN_AT_OBSTACLE if keeps else CAN, second_courier))

@@ -1,7 +1,8 @@
 """How likely each seat is to win, by how its couriers stand when a turn begins: what ``rollout`` asks where it stops.
 
 A conditional logit model (McFadden, "Conditional logit analysis of qualitative choice behavior", 1974), fitted to races
-of ``greedy`` and ``saver`` in ``experiments/031-standing``. The nearer the leader is to its end, the more a space counts.
+of ``greedy`` and ``saver`` in ``experiments/031-standing``. The nearer the leader is to its end, the more a space
+counts.
 """
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from velonimo_sim._jit import kernel
 from velonimo_sim.bits import integer
-from velonimo_sim.velocity.rules import MAX_COURIERS, MAX_PLAYERS, MIN_PLAYERS, WINNING_COURIERS
+from velonimo_sim.velocity.rules import MAX_COURIERS, MIN_PLAYERS, WINNING_COURIERS
 from velonimo_sim.velocity.track import FINISH_PLACES
 from velonimo_sim.velocity.view import View
 
