@@ -257,7 +257,7 @@ def test_only_what_loads_by_name_imports_for_types_alone() -> None:
 @pytest.mark.parametrize("module", sorted(name for name in RANKS if ".analysis" in name))
 def test_analysis_imports_no_engine(module: str) -> None:
     """The map of the deck is none: it is plain numpy."""
-    engine = {f"{PACKAGE}.{name}" for name in ("game", "_jit", "workers", "records", "velonimo")}
+    engine = {f"{PACKAGE}.{name}" for name in ("game", "_jit", "loop", "table", "workers", "records", "velonimo")}
     others = reached(module) - {f"{PACKAGE}.velonimo.cards"}
     assert [name for name in others if name in engine or ".velonimo." in name] == []
 

@@ -115,7 +115,7 @@ def playout_rate(bot: str, starts: NDArray[np.void], seed: int) -> float:
     How many decisions there are is counted in the same playouts, played by the bot itself.
     """
     searching, playing = parse_bot(f"rollout:playout={bot}"), parse_bot(bot)
-    policies, ends = policy_table([playing.policy.function]), np.zeros((2, 1), STATE)
+    policies, ends = policy_table([playing.policy.function], POLICY), np.zeros((2, 1), STATE)
     decisions = count_decisions(policies, playing.scratch(), starts, ends[0], new_stream(seed))
     play_all_out(starts[:1], ends[1], searching.scratch(), new_stream(seed))
     began = time.perf_counter()
