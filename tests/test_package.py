@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import velonimo_sim
+from velonimo_sim.game import GAMES
 
 ROOT = Path(velonimo_sim.__file__).parent
 PACKAGE = "velonimo_sim"
@@ -84,7 +85,7 @@ ORDER = (
     {"velocity.describe"},
     {"velocity.policies"},
     {"velocity.policies.base"},
-    {"velocity.policies.uniform", "velocity.policies.outlook"},
+    {"velocity.policies.uniform", "velocity.policies.outlook", "velocity.policies.standing"},
     {"velocity.policies.greedy"},
     {"velocity.policies.saver", "velocity.policies.rollout"},
     {"loop"},
@@ -257,9 +258,11 @@ def test_only_what_loads_by_name_imports_for_types_alone() -> None:
 @pytest.mark.parametrize("module", sorted(name for name in RANKS if ".analysis" in name))
 def test_analysis_imports_no_engine(module: str) -> None:
     """The map of the deck is none: it is plain numpy."""
-    engine = {f"{PACKAGE}.{name}" for name in ("game", "_jit", "loop", "table", "workers", "records", "velonimo")}
+    engine = {
+        f"{PACKAGE}.{name}" for name in ("game", "_jit", "loop", "table", "workers", "records", "velonimo", "velocity")
+    }
     others = reached(module) - {f"{PACKAGE}.velonimo.cards"}
-    assert [name for name in others if name in engine or ".velonimo." in name] == []
+    assert [name for name in others if name in engine or ".velonimo." in name or ".velocity" in name] == []
 
 
 def test_rules_never_see_a_state_or_a_view() -> None:
@@ -289,13 +292,15 @@ def test_policies_see_views_alone_and_search_what_they_determinize(bot: str) -> 
 
 
 def test_every_file_of_the_policies_is_judged() -> None:
-    files = {module.removeprefix(f"{PACKAGE}.velonimo.policies") for module in modules() if ".policies" in module}
+    policies = f"{PACKAGE}.velonimo.policies"
+    files = {module.removeprefix(policies) for module in modules() if module.startswith(policies)}
     assert files == set(SEES_VIEWS) | set(SEARCHES)
 
 
 @pytest.mark.parametrize("module", sorted(name for name in RANKS if name.startswith(f"{PACKAGE}.bot.")))
 def test_what_the_games_bots_share_knows_no_game(module: str) -> None:
-    assert [name for name in reached(module) if name.startswith(f"{PACKAGE}.velonimo")] == []
+    games = tuple(f"{PACKAGE}.{game}" for game in GAMES)
+    assert [name for name in reached(module) if name.startswith(games)] == []
 
 
 # What is compiled.
@@ -420,6 +425,10 @@ def test_no_record_outlives_its_array(module: str) -> None:
 # Integers alone in compiled code, and shifts of words in two files.
 
 FLOATING = {
+    "velonimo_sim.halving",
+    "velonimo_sim.velocity.policies.outlook",
+    "velonimo_sim.velocity.policies.rollout",
+    "velonimo_sim.velocity.policies.standing",
     "velonimo_sim.velonimo.exact",
     "velonimo_sim.velonimo.policies.inference",
     "velonimo_sim.velonimo.policies.ismcts",
