@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from velonimo_sim.loop import Stop
 from velonimo_sim.record_faults import Record
 from velonimo_sim.table import Table
 from velonimo_sim.velocity.record import Recorder
@@ -35,6 +36,7 @@ def recreate(table: Table, game: int) -> tuple[Record, NDArray[np.void], NDArray
     recorder, before = Recorder(str(game), players, table.rules), new_state(players, table.rules)
     for loop in table.trace(game, game_rows, race_rows):
         after = clone(loop["state"])
-        recorder.add(before, np.uint64(loop["move"]), after)
+        if loop["stopped"] == Stop.MOVED:
+            recorder.add(before, np.uint64(loop["move"]), after)
         before = after
     return recorder.record(before), game_rows, race_rows
