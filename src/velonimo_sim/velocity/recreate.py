@@ -3,11 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from velonimo_sim.loop import Stop
 from velonimo_sim.record_faults import Record
 from velonimo_sim.table import Table
 from velonimo_sim.velocity.record import Recorder
 from velonimo_sim.velocity.rows import GAME_ROW, RACE_ROW
-from velonimo_sim.velocity.state import clone, new_state
+from velonimo_sim.velocity.state import clone
 
 
 def recreate(table: Table, game: int) -> tuple[Record, NDArray[np.void], NDArray[np.void]]:
@@ -32,9 +33,10 @@ def recreate(table: Table, game: int) -> tuple[Record, NDArray[np.void], NDArray
     """
     players = table.seatings.shape[1]
     game_rows, race_rows = np.zeros(players, GAME_ROW), np.zeros(1, RACE_ROW)
-    recorder, before = Recorder(str(game), players, table.rules), new_state(players, table.rules)
+    recorder, before = Recorder(str(game), players, table.rules), np.void(b"")
     for loop in table.trace(game, game_rows, race_rows):
         after = clone(loop["state"])
-        recorder.add(before, np.uint64(loop["move"]), after)
+        if loop["stopped"] == Stop.MOVED:
+            recorder.add(before, np.uint64(loop["move"]), after)
         before = after
     return recorder.record(before), game_rows, race_rows
