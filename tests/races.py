@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from velonimo_sim.bits import bit
-from velonimo_sim.rng import DICE, new_stream
+from velonimo_sim.rng import CHANCE, new_stream
 from velonimo_sim.velocity.dice import TEAMS
 from velonimo_sim.velocity.legal import all_legal_moves
 from velonimo_sim.velocity.moves import move_text, parse_move
@@ -90,7 +90,7 @@ def asks(state: State) -> tuple[Phase, str]:
 
 def states_of_race(players: int, seed: int, rules: RuleSet | None = None, starter: int = 0) -> Iterator[State]:
     """Yield a copy of every state of a race of random moves, the end of the race included."""
-    state, dice, choices = new_state(players, rules, starter), new_stream(seed, 0, DICE), np.random.default_rng(seed)
+    state, dice, choices = new_state(players, rules, starter), new_stream(seed, 0, CHANCE), np.random.default_rng(seed)
     yield clone(state)
     while state["view"]["phase"] != Phase.GAME_OVER:
         moves = all_legal_moves(state["view"])

@@ -87,7 +87,7 @@ def test_the_recorded_races_hold_every_phase_every_reason_and_every_end() -> Non
     records = [race(name) for name in _races()]
     events = [event for record in records for event in record["events"]]
     assert {event["then"]["phase"] for event in events if "then" in event} == {phase.name.lower() for phase in Phase}
-    reasons = {reason.name.lower() for reason in Refusal} - {"none", "breakaway_in_pack"}  # that one has no text
+    reasons = {reason.name.lower() for reason in Refusal} - {"none"}
     assert {event["refused"] for event in events if "refused" in event} == reasons | {"out_of_turn"}
     assert {record["ended_by"] for record in records} == {"third courier", "eighth place", "turn limit"}
     assert any("snapshot" in event for event in events)

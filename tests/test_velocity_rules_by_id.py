@@ -4,7 +4,7 @@ import pytest
 
 from races import asks, cans, couriers, do, lay_out, legal, seat_of
 from velonimo_sim.errors import IllegalMoveError, UsageError
-from velonimo_sim.rng import DICE, new_stream
+from velonimo_sim.rng import CHANCE, new_stream
 from velonimo_sim.velocity.dice import TEAMS, Dice, default_dice
 from velonimo_sim.velocity.moves import parse_move
 from velonimo_sim.velocity.state import State, clone, new_state
@@ -93,7 +93,7 @@ def test_c3_default_dice_have_1_to_6() -> None:
 def test_c3_faces_are_data_each_die_its_own() -> None:
     faces = tuple((seat + 1,) for seat in range(7))
     state = lay_out({}, cans={"red": 1}, dice=Dice("odd ones", (20,), faces))
-    apply(state, parse_move("pack park refuel"), new_stream(0, 0, DICE))
+    apply(state, parse_move("pack park refuel"), new_stream(0, 0, CHANCE))
     assert state["view"]["dice"].tolist() == [1, 2, 3, 4, 5, 6, 7, 20]
 
 
@@ -164,7 +164,7 @@ def test_c6_what_is_not_spent_is_not_thrown() -> None:
     state = lay_out({}, cans={"red": 2})
     for ride, dice in ((SOLO, {"red"}), (REFUEL, {"red", "energy"}), (BREAKAWAY, {"red", "energy"})):
         chosen = clone(state)
-        apply(chosen, parse_move(ride), new_stream(0, 0, DICE))
+        apply(chosen, parse_move(ride), new_stream(0, 0, CHANCE))
         assert thrown(chosen) == dice
 
 
@@ -290,7 +290,7 @@ def test_c11_the_dice_of_the_pack_are_thrown() -> None:
     state = lay_out({"red": "20", "yellow": "20", "blue": "20 10", "gray": "19"}, cans={"red": 1})
     for ride, dice in (("pack 20", {"red", "yellow", "blue"}), ("pack 20 refuel", {"red", "yellow", "blue", "energy"})):
         chosen = clone(state)
-        apply(chosen, parse_move(ride), new_stream(0, 0, DICE))
+        apply(chosen, parse_move(ride), new_stream(0, 0, CHANCE))
         assert thrown(chosen) == dice
 
 
