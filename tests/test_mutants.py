@@ -318,7 +318,7 @@ MUTANTS = [
     ),
     Mutant(
         "VeloCity: all dice of a turn are thrown from one word",
-        "velocity/dice.py",
+        "velocity/step.py",
         "DICE * turn + die + 1",
         "DICE * turn + 1",
         f"{VELOCITY_DICE}::test_two_dice_of_a_turn_and_one_die_of_two_turns_are_independent",

@@ -8,7 +8,7 @@ from velonimo_sim.record_faults import Record
 from velonimo_sim.table import Table
 from velonimo_sim.velocity.record import Recorder
 from velonimo_sim.velocity.rows import GAME_ROW, RACE_ROW
-from velonimo_sim.velocity.state import clone, new_state
+from velonimo_sim.velocity.state import clone
 
 
 def recreate(table: Table, game: int) -> tuple[Record, NDArray[np.void], NDArray[np.void]]:
@@ -33,7 +33,7 @@ def recreate(table: Table, game: int) -> tuple[Record, NDArray[np.void], NDArray
     """
     players = table.seatings.shape[1]
     game_rows, race_rows = np.zeros(players, GAME_ROW), np.zeros(1, RACE_ROW)
-    recorder, before = Recorder(str(game), players, table.rules), new_state(players, table.rules)
+    recorder, before = Recorder(str(game), players, table.rules), np.void(b"")
     for loop in table.trace(game, game_rows, race_rows):
         after = clone(loop["state"])
         if loop["stopped"] == Stop.MOVED:
