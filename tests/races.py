@@ -8,7 +8,7 @@ import numpy as np
 from velonimo_sim.bits import bit
 from velonimo_sim.rng import CHANCE, new_stream
 from velonimo_sim.velocity.dice import TEAMS
-from velonimo_sim.velocity.legal import all_legal_moves, packs_of
+from velonimo_sim.velocity.legal import all_legal_moves
 from velonimo_sim.velocity.moves import move_text, parse_move
 from velonimo_sim.velocity.rules import RuleSet
 from velonimo_sim.velocity.state import State, clone, new_state, validate
@@ -53,7 +53,6 @@ def lay_out(
         view["couriers"][seat, : len(named)] = named
         view["spaces"][seat] = sum({int(bit(int(space))) for space in view["couriers"][seat] if space != FINISH})
     view["seat"] = view["turn"] = view["active"] = seat_of(active)
-    view["packs"] = packs_of(view, seat_of(active))
     view["starter"] = seat_of(starter or active)
     view["turns"] = (seat_of(active) - int(view["starter"])) % players
     assert validate(state) == []

@@ -2,39 +2,17 @@
 
 from collections.abc import Callable
 from functools import cache
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import pytest
 
 from conformance import (
     CHECKS,
     CHECKS_OF_GAMES,
     Traced,
-    check_chunks,
-    check_clones,
-    check_deals,
-    check_end,
-    check_generator_is_predicate,
-    check_imagined,
-    check_legal_moves,
-    check_made_moves,
-    check_nothing_shown,
-    check_places,
-    check_record,
-    check_refused_moves,
-    check_rows,
-    check_saved,
-    check_sound,
-    check_told,
     trace,
 )
-from velonimo_sim import check_bot
-from velonimo_sim._jit import INTERPRETED
-from velonimo_sim.check_bot import Flaw, positions_of_games
 from velonimo_sim.game import GAMES, GameSpec
-from velonimo_sim.rng import new_stream
 
 pytestmark = pytest.mark.kernel
 

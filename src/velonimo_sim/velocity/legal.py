@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from velonimo_sim._jit import inlined, kernel
-from velonimo_sim.bits import U0, U1, bit, integer, lowest_index, nth, popcount, without_lowest
+from velonimo_sim.bits import U0, U1, bit, integer, lowest_index, nth, popcount
 from velonimo_sim.velocity.dice import DIE_NAMES, ENERGY, SUM
 from velonimo_sim.velocity.moves import (
     BACK,
@@ -111,8 +111,9 @@ def spaces_of_others(view: View, seat: int) -> np.uint64:
 
 
 @inlined
-def packs_of(view: View, seat: int) -> np.uint64:
-    """Return the spaces from which a seat may ride in a pack (C7)."""
+def packs(view: View) -> np.uint64:
+    """Return the spaces from which the seat to act may ride in a pack (C7)."""
+    seat = integer(view["turn"])
     shared = np.uint64(view["spaces"][seat] & spaces_of_others(view, seat))
     return shared if view["rules"]["pack_from_start"] else shared & ~bit(car_park(view))
 
@@ -120,10 +121,10 @@ def packs_of(view: View, seat: int) -> np.uint64:
 @inlined
 def value_of(view: View, die: int) -> int:
     """Return by how much a die, or the sum, moves; 0 if it is not thrown."""
-    if not view["thrown"] & bit(die):
-        return 0
     if die < SUM:
         return integer(view["dice"][die])
+    if view["spent"] < BREAKAWAY:
+        return 0
     return integer(view["dice"][view["active"]]) + integer(view["dice"][ENERGY])
 
 
@@ -181,12 +182,11 @@ def count_moves(view: View) -> int:
     """Return the number of legal moves of the seat to act."""
     phase = integer(view["phase"])
     if phase == Phase.RIDE:
-        return _ways_to_spend(view, BREAKAWAY) + popcount(view["packs"]) * _ways_to_spend(view, REFUEL)
+        return _ways_to_spend(view, BREAKAWAY) + popcount(packs(view)) * _ways_to_spend(view, REFUEL)
     if phase == Phase.DIE:
-        n, dice = 0, view["thrown"]
-        while dice:
-            n += popcount(starts_by(view, lowest_index(dice)))
-            dice = without_lowest(dice)
+        n = 0
+        for die in range(CHOICES):
+            n += popcount(starts_by(view, die))
         return n
     if phase == Phase.TAKE:
         return popcount(may_be_taken_from(view, integer(view["turn"])))
@@ -213,21 +213,18 @@ def _nth_ride(view: View, k: int) -> np.uint64:
     solo, ways = _ways_to_spend(view, BREAKAWAY), _ways_to_spend(view, REFUEL)
     if k < solo:
         return move_of(Kind.SOLO, k, 0)
-    space = lowest_index(nth(view["packs"], (k - solo) // ways))
+    space = lowest_index(nth(packs(view), (k - solo) // ways))
     return move_of(Kind.PACK, (k - solo) % ways, as_place(view, space))
 
 
 @inlined
 def _nth_die(view: View, k: int) -> np.uint64:
-    dice = view["thrown"]
-    while dice:
-        die = lowest_index(dice)
+    for die in range(CHOICES):
         spaces = starts_by(view, die)
         n = popcount(spaces)
         if k < n:
             return move_of(Kind.DIE, die, as_place(view, lowest_index(nth(spaces, k))))
         k -= n
-        dice = without_lowest(dice)
     return U0
 
 
@@ -282,7 +279,7 @@ def _refusal_of_ride(view: View, move: np.uint64) -> int:
         return Refusal.BREAKAWAY_IN_PACK
     if not _is_place(view, place):
         return Refusal.NO_MOVE
-    if view["packs"] & bit(as_space(view, place)):
+    if packs(view) & bit(as_space(view, place)):
         return Refusal.NONE
     if place == PARK and not view["rules"]["pack_from_start"]:
         return Refusal.PACK_IN_CAR_PARK

@@ -7,14 +7,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from velonimo_sim.bits import U0, U1, bit, shift_right
+from velonimo_sim.bits import U1, bit, shift_right
 from velonimo_sim.errors import UsageError, is_integer_in
 from velonimo_sim.states import SavedForm, Words
 from velonimo_sim.states import clone as clone
 from velonimo_sim.states import equal as equal
 from velonimo_sim.states import state_hash as state_hash
-from velonimo_sim.velocity.dice import DICE, ENERGY, SUM
-from velonimo_sim.velocity.legal import packs_of
+from velonimo_sim.velocity.dice import DICE, ENERGY
 from velonimo_sim.velocity.moves import BREAKAWAY
 from velonimo_sim.velocity.rules import RULES_VERSION, WINNING_COURIERS, RuleSet, checked_rules
 from velonimo_sim.velocity.track import FINISH, FINISH_PLACES, MAX_LENGTH
@@ -60,7 +59,6 @@ def new_state(players: int, rules: RuleSet | None = None, starter: int = 0) -> S
     view["rules"] = record
     view["couriers"][:players, : record["couriers"]] = car_park
     view["spaces"][:players] = bit(car_park)
-    view["packs"] = bit(car_park) if record["pack_from_start"] else U0
     view["cans"] = record["start_cans"]
     view["supply"] = int(record["cans"]) - int(record["start_cans"].sum())
     view["finish"] = NOBODY
@@ -219,23 +217,16 @@ def _faults_of_ride(view: View) -> list[str]:
     """Return what does not go together of ride, dice and those that have arrived."""
     phase, origin, target = Phase(int(view["phase"])), int(view["origin"]), int(view["target"])
     faults = []
-    thrown = sum(2**die for die in range(DICE) if view["dice"][die])
-    if view["thrown"] != thrown + (2**SUM if view["spent"] == BREAKAWAY else 0):
-        faults.append("the dice thrown are not those that show a number")
     for die in range(DICE):
         faces = view["rules"]["faces"][die, : view["rules"]["n_faces"][die]]
         if view["dice"][die] and view["dice"][die] not in faces:
             faults.append(f"die {die} shows {view['dice'][die]}, which is no face of it")
     if phase in (Phase.RIDE, Phase.GAME_OVER):
-        packs = packs_of(view, int(view["turn"])) if phase == Phase.RIDE and view["turn"] != NOBODY else U0
-        faults += [] if view["packs"] == packs else ["the packs are not those of the seat to act"]
         of_ride = ("is_pack", "spent", "origin", "target")
         faults += [f"{field} {view[field]} in phase {phase.name}" for field in of_ride if view[field]]
         return faults + (["dice are thrown before the ride is chosen"] if view["dice"].any() else [])
     if NOBODY in (view["active"], view["turn"]):
         return faults
-    if view["packs"]:
-        faults.append("packs are told after the ride is chosen")
     if view["is_pack"] and view["spent"] == BREAKAWAY:
         faults.append("a Breakaway in a pack")
     if view["dice"][view["active"]] == 0:
@@ -295,7 +286,6 @@ def _read_spaces(texts: list[str]) -> np.uint64:
 _SPACES = Words(_space_texts, _read_spaces)
 _FORM = SavedForm("velocity", b"CITY", STATE_VERSION, RULES_VERSION, STATE, validate, {
     ("view", "spaces"): _SPACES,
-    ("view", "packs"): _SPACES,
     ("view", "rules", "supply_spaces"): _SPACES,
     ("view", "rules", "obstacles"): _SPACES,
 })  # fmt: skip

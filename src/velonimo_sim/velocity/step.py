@@ -12,10 +12,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from velonimo_sim._jit import inlined, kernel
-from velonimo_sim.bits import U0, U1, bit, integer, lowest_index, without_lowest
+from velonimo_sim.bits import U0, U1, bit, integer, lowest_index
 from velonimo_sim.errors import IllegalMoveError, UsageError, is_integer_in
 from velonimo_sim.rng import Stream, below_at, new_stream
-from velonimo_sim.velocity.dice import DICE, DIE_NAMES, ENERGY, SUM
+from velonimo_sim.velocity.dice import DICE, DIE_NAMES, ENERGY
 from velonimo_sim.velocity.legal import (
     PHASE_RULES,
     REASONS,
@@ -24,7 +24,6 @@ from velonimo_sim.velocity.legal import (
     car_park,
     may_be_taken_from,
     most_cans_of_others,
-    packs_of,
     refusal,
     spaces_of_others,
     value_of,
@@ -134,22 +133,17 @@ def choose_ride(view: View, move: np.uint64) -> None:
     view["is_pack"] = kind_of(move) == Kind.PACK
     view["origin"] = as_space(view, place_in(move)) if view["is_pack"] else 0
     pay_cans(view, integer(view["active"]), detail_of(move))
-    view["packs"] = U0
     view["phase"] = Phase.DIE
 
 
 @inlined
-def dice_of_ride(view: View) -> np.uint64:
-    """Return the dice that a ride throws: the own one, the energy die for cans, those of the pack (C10, C11)."""
-    dice = bit(integer(view["active"]))
-    if view["spent"] > 0:
-        dice |= bit(ENERGY)
-    if view["is_pack"]:
-        origin = bit(integer(view["origin"]))
-        for seat in range(integer(view["players"])):
-            if view["spaces"][seat] & origin:
-                dice |= bit(seat)
-    return dice
+def is_thrown(view: View, die: int) -> bool:
+    """Whether a ride throws a die: the own one, the energy die if cans are spent, those of the pack (C10, C11)."""
+    if die == ENERGY:
+        return bool(view["spent"] > 0)
+    if die == view["active"]:
+        return True
+    return bool(view["is_pack"] and view["spaces"][die] & bit(integer(view["origin"])) != U0)
 
 
 @inlined
@@ -164,21 +158,10 @@ def throw(stream: Stream, turn: int, die: int, faces: int) -> int:
 @inlined
 def throw_dice(view: View, dice: Stream) -> None:
     """Throw the dice of the ride (C10, C11)."""
-    rest = dice_of_ride(view)
-    while rest:
-        die = lowest_index(rest)
-        rest = without_lowest(rest)
-        face = throw(dice, integer(view["turns"]), die, integer(view["rules"]["n_faces"][die]))
-        show_die(view, die, integer(view["rules"]["faces"][die, face]))
-
-
-@inlined
-def show_die(view: View, die: int, number: int) -> None:
-    """Let a die show a number; with the energy die of a Breakaway the sum counts, too (C10)."""
-    view["dice"][die] = number
-    view["thrown"] |= bit(die)
-    if die == ENERGY and view["spent"] == BREAKAWAY:
-        view["thrown"] |= bit(SUM)
+    for die in range(DICE):
+        if is_thrown(view, die):
+            face = throw(dice, integer(view["turns"]), die, integer(view["rules"]["n_faces"][die]))
+            view["dice"][die] = view["rules"]["faces"][die, face]
 
 
 @inlined
@@ -347,11 +330,8 @@ def end_turn(view: View) -> None:
     view["turns"] += 1
     if view["end"] == End.NONE and view["turns"] >= view["rules"]["turn_limit"]:
         view["end"] = End.TURN_LIMIT
-    dice = view["thrown"] & ~bit(SUM)
-    while dice:
-        view["dice"][lowest_index(dice)] = 0
-        dice = without_lowest(dice)
-    view["thrown"] = U0
+    for die in range(DICE):
+        view["dice"][die] = 0
     for seat in range(integer(view["players"])):
         view["arrived"][seat] = 0
     view["is_pack"] = 0
@@ -367,7 +347,6 @@ def end_turn(view: View) -> None:
         view["phase"] = Phase.RIDE
         view["active"] = seat_after(view, 1)
         give_turn_to(view, integer(view["active"]))
-        view["packs"] = packs_of(view, integer(view["active"]))
 
 
 @kernel
@@ -474,7 +453,7 @@ def describe(move: np.uint64) -> str:
 
 def _lay_out_dice(view: View, thrown: Mapping[str, int]) -> None:
     """Let the dice of a ride show given numbers."""
-    names = [DIE_NAMES[die] for die in range(DICE) if dice_of_ride(view) & bit(die)]
+    names = [DIE_NAMES[die] for die in range(DICE) if is_thrown(view, die)]
     if set(thrown) != set(names):
         raise UsageError(f"dice {', '.join(thrown) or 'none'}: this ride throws {', '.join(names)}")
     for name, number in thrown.items():
@@ -482,4 +461,4 @@ def _lay_out_dice(view: View, thrown: Mapping[str, int]) -> None:
         faces = view["rules"]["faces"][die, : view["rules"]["n_faces"][die]].tolist()
         if number not in faces:
             raise UsageError(f"{name} die {number!r}: its faces are {', '.join(map(str, faces))}")
-        show_die(view, die, number)
+        view["dice"][die] = number

@@ -46,8 +46,6 @@ VIEW = np.dtype(
             "u8",
             (MAX_PLAYERS,),
         ),  # by seat: bit s = a courier of it stands on space s (C4), the car park included
-        ("packs", "u8"),  # RIDE: bit s = the seat to act may ride in a pack from space s (C7); else 0
-        ("thrown", "u8"),  # bit d = die d has been thrown in this turn; bit 8 = the sum counts, too (C10)
         ("turns", "i4"),  # turns that are complete; it numbers the turn that is being played
         # What has happened so far, by seat.
         ("supplied", "i4", (MAX_PLAYERS,)),  # cans got for supply spaces (C13)

@@ -16,6 +16,7 @@ from velonimo_sim.velocity.legal import (
     as_place,
     car_park,
     may_be_taken_from,
+    packs,
     spaces_of_others,
     starts_by,
     value_of,
@@ -234,7 +235,7 @@ def _best_ride(view: View, taste: Taste) -> np.uint64:
         worth = outlook_of_breakaway(view, taste)
         if worth > best:
             best, move = worth, move_of(Kind.SOLO, BREAKAWAY, 0)
-    rest = view["packs"]
+    rest = packs(view)
     while rest:
         origin = lowest_index(rest)
         rest = without_lowest(rest)
