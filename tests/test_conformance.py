@@ -1,18 +1,42 @@
 """One suite over every game: games by numbers of players by rules; and wrong games that its checks must reject."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
+from itertools import count, islice
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from conformance import (
     CHECKS,
     CHECKS_OF_GAMES,
     Traced,
+    check_chunks,
+    check_clones,
+    check_deals,
+    check_end,
+    check_generator_is_predicate,
+    check_imagined,
+    check_legal_moves,
+    check_made_moves,
+    check_nothing_shown,
+    check_places,
+    check_record,
+    check_refused_moves,
+    check_rows,
+    check_saved,
+    check_sound,
+    check_told,
     trace,
 )
+from conftest import quick_bots
+from velonimo_sim import check_bot
+from velonimo_sim.check_bot import Flaw, positions_of_games
+from velonimo_sim.errors import IllegalMoveError
 from velonimo_sim.game import GAMES, GameSpec
+from velonimo_sim.record_faults import RecordFaultError
 
 pytestmark = pytest.mark.kernel
 
@@ -47,7 +71,7 @@ def test_games_of_a_table_keep_their_promises(
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 def test_the_traced_games_meet_every_phase(game: GameSpec) -> None:
-    """The checks are about something: every phase, under every choice of rules together."""
+    """The checks are about something, under all choices of rules together."""
     views = [
         state["view"]
         for players in game.players
@@ -57,3 +81,269 @@ def test_the_traced_games_meet_every_phase(game: GameSpec) -> None:
     ]
     phases = game.module("view").Phase
     assert {phases(int(view["phase"])) for view in views} == set(phases)
+
+
+# Bots.
+
+POSITIONS = 300
+
+
+SLOW = ("champion", "cheater")
+BOTS = [
+    pytest.param("velonimo", bot.text, id=bot.name, marks=pytest.mark.slow if bot.name in SLOW else ())
+    for bot in quick_bots()
+]
+BOTS += [
+    pytest.param("velocity", f"{name}:n=2" if name == "rollout" else name, id=f"velocity-{name}")
+    for name in GAMES["velocity"].bots
+]
+"""Every bot of every game, those that search with few playouts."""
+
+
+@pytest.mark.parametrize(("game", "text"), BOTS)
+def test_every_bot_of_the_house_passes_the_check_of_bots(game: str, text: str) -> None:
+    report = check_bot.check_bot(text, POSITIONS, game=game)
+    sees_all = GAMES[game].parse_bot(text).sees_all
+    assert [finding.flaw for finding in report.findings] == ([Flaw.PEEKS] if sees_all else [])
+    assert sees_all == (text.partition(":")[0] == "cheater")
+    assert 0 < report.mean_ms <= report.worst_ms
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_bots_are_checked_in_sound_positions_of_all_phases_and_numbers_of_players(name: str) -> None:
+    game = GAMES[name]
+    states = list(islice(positions_of_games(0, name), 800))
+    phases = game.module("view").Phase
+    assert [fault for state in states for fault in game.module("state").validate(state)] == []
+    met = Counter(phases(int(state["view"]["phase"])) for state in states)
+    assert set(met) == {phase for phase in phases if phase.name not in ("COL_OVER", "GAME_OVER")}
+    assert min(met.values()) > 15
+    assert {int(state["view"]["players"]) for state in states} == set(game.players)
+    assert len({state.tobytes() for state in states}) > 0.95 * len(states)
+
+
+# Wrong games, each of which one check must reject.
+
+REJECTIONS = (AssertionError, pytest.fail.Exception, ValueError, RecordFaultError)
+
+
+class Wrong(NamedTuple):
+    """Something put in the place of a function of a game, given the right one; and the check that must see it."""
+
+    check: Callable[[Traced], None]
+    module: str
+    function: str
+    make: Callable[[Any], Any]
+
+
+def edited(changes: Callable[..., None]) -> Callable[[Any], Any]:
+    """Return what makes a function return something else: ``changes`` may write to what it returns."""
+
+    def make(right: Callable[..., Any]) -> Callable[..., Any]:
+        def wrong(*arguments: Any, **options: Any) -> Any:
+            result = right(*arguments, **options)
+            changes(result)
+            return result
+
+        return wrong
+
+    return make
+
+
+def after(changes: Callable[[Any], None]) -> Callable[[Any], Any]:
+    """Return what makes a function write to its first argument, even if it raises."""
+
+    def make(right: Callable[..., Any]) -> Callable[..., Any]:
+        def wrong(first: Any, *arguments: Any, **options: Any) -> Any:
+            try:
+                return right(first, *arguments, **options)
+            finally:
+                changes(first)
+
+        return wrong
+
+    return make
+
+
+def with_state(state: Any, field: str, value: int) -> None:
+    state["view"][field] = value
+
+
+def traced_as(wrong: Callable[[Iterator[Any]], Iterator[Any]]) -> Callable[[Any], Any]:
+    """Return what makes the tables of a game trace their games wrongly."""
+
+    def change(table: Any) -> None:
+        right = table.trace
+        table.trace = lambda *arguments: wrong(right(*arguments))
+
+    return edited(change)
+
+
+def with_another_player(loops: Iterator[Any]) -> Iterator[Any]:
+    for loop in loops:
+        spoilt = loop.copy()
+        spoilt["state"]["view"]["players"] += 1
+        yield spoilt
+
+
+def broken_off(loops: Iterator[Any]) -> Iterator[Any]:
+    return islice(loops, 10)
+
+
+def in_all_rows(rows: Any, field: str, value: Any) -> None:
+    rows[field] = value
+
+
+def nameless(right: Callable[..., None]) -> Callable[..., None]:
+    """Refuse without naming a rule."""
+
+    def wrong(*arguments: Any) -> None:
+        try:
+            right(*arguments)
+        except IllegalMoveError as error:
+            raise IllegalMoveError(str(error)) from None
+
+    return wrong
+
+
+def showing_hands(right: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a view hold the hands of all as cards that are known."""
+
+    def wrong(state: Any, seat: int) -> Any:
+        view = right(state, seat)
+        view["known"] = state["hands"]
+        return view
+
+    return wrong
+
+
+WRONG = {
+    "a legal move is left out": Wrong(
+        check_generator_is_predicate, "legal", "all_legal_moves", lambda right: lambda view: right(view)[1:]
+    ),
+    "there is no move": Wrong(
+        check_legal_moves, "legal", "all_legal_moves", lambda right: lambda view: right(view)[:0]
+    ),
+    "a legal move is listed twice": Wrong(
+        check_legal_moves, "legal", "all_legal_moves", lambda right: lambda view: np.repeat(right(view), 2)
+    ),
+    "an illegal move is listed": Wrong(
+        check_generator_is_predicate,
+        "legal",
+        "all_legal_moves",
+        lambda right: lambda view: np.append(right(view), np.uint64(0)),
+    ),
+    "a text reads back to another move": Wrong(
+        check_legal_moves, "moves", "parse_move", lambda right: lambda text: right(text) + np.uint64(1)
+    ),
+    "a refused move is made": Wrong(check_refused_moves, "step", "apply", lambda _: lambda *_: None),
+    "a refused move changes the state": Wrong(
+        check_refused_moves, "step", "apply", after(lambda state: with_state(state, "players", 1))
+    ),
+    "a refusal names no rule": Wrong(check_refused_moves, "step", "apply", nameless),
+    "a move does something else by hand": Wrong(
+        check_made_moves, "step", "apply", after(lambda state: with_state(state, "players", 1))
+    ),
+    "a state cannot be": Wrong(check_sound, "playout", "open_table", traced_as(with_another_player)),
+    "a game stops before its end": Wrong(check_end, "playout", "open_table", traced_as(broken_off)),
+    "bytes lose a field": Wrong(
+        check_saved, "state", "from_bytes", edited(lambda state: with_state(state, "players", 1))
+    ),
+    "JSON loses a field": Wrong(
+        check_saved, "state", "from_json", edited(lambda state: with_state(state, "players", 1))
+    ),
+    "a clone is no copy": Wrong(check_clones, "state", "clone", lambda _: lambda state: state),
+    "a clone is another state": Wrong(
+        check_clones, "state", "clone", edited(lambda state: with_state(state, "players", 1))
+    ),
+    "an imagined state looks otherwise": Wrong(
+        check_imagined, "determinize", "determinize", edited(lambda state: with_state(state, "players", 1))
+    ),
+    "numbers of numpy are told": Wrong(
+        check_told, "describe", "describe_view", edited(lambda told: told.update(players=np.int64(told["players"])))
+    ),
+    "a place is given twice": Wrong(
+        check_places, "recreate", "recreate", edited(lambda played: in_all_rows(played[1], "place", 1))
+    ),
+    "a total is too high": Wrong(
+        check_places, "recreate", "recreate", edited(lambda played: in_all_rows(played[1], "total", 10**6))
+    ),
+    "a total is not that of the game": Wrong(
+        check_rows, "recreate", "recreate", edited(lambda played: in_all_rows(played[1], "total", -1))
+    ),
+    "a seat is missing in the rows": Wrong(
+        check_rows, "recreate", "recreate", edited(lambda played: in_all_rows(played[1], "seat", 0))
+    ),
+    "detail rows are of another game": Wrong(
+        check_rows, "recreate", "recreate", edited(lambda played: in_all_rows(played[2], "game_id", 3))
+    ),
+    "a record lacks a field": Wrong(
+        check_record, "recreate", "recreate", edited(lambda played: played[0].pop("players"))
+    ),
+    "a record tells of another winner": Wrong(
+        check_record, "recreate", "recreate", edited(lambda played: played[0].update(winner=9))
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+def test_a_wrong_game_is_rejected(game: GameSpec, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_in_place(WRONG[name], game, monkeypatch)
+    with pytest.raises(REJECTIONS):
+        WRONG[name].check(trace(game, game.players[0], game.rule_set.official()))
+
+
+def test_a_hidden_card_that_is_shown_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a game with something to hide can do this wrong."""
+    game = GAMES["velonimo"]
+    put_in_place(Wrong(check_nothing_shown, "state", "view_of", showing_hands), game, monkeypatch)
+    with pytest.raises(REJECTIONS):
+        check_nothing_shown(traced(game, 3, game.rule_set.official()))
+
+
+def put_in_place(wrong: Wrong, game: GameSpec, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = game.module(wrong.module)
+    monkeypatch.setattr(module, wrong.function, wrong.make(getattr(module, wrong.function)))
+
+
+def test_every_check_of_a_game_rejects_a_wrong_one() -> None:
+    assert {wrong.check for wrong in WRONG.values()} | {check_nothing_shown} == set(CHECKS)
+
+
+def with_another_seed(right: Callable[..., Any]) -> Callable[..., Any]:
+    seeds = count()
+    return lambda bots, rules, seatings, _, *more: right(bots, rules, seatings, next(seeds), *more)
+
+
+def with_one_seed(right: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda bots, rules, seatings, _, *more: right(bots, rules, seatings, 1, *more)
+
+
+def starting_anew(table: Any) -> None:
+    right = table.play
+    table.play = lambda _, *more: right(0, *more)
+
+
+def dealing_one_deal(table: Any) -> None:
+    right = table.trace
+    table.trace = lambda _, *more: right(0, *more)
+
+
+WRONG_TABLES = {
+    "the seed does not matter": (check_chunks, with_one_seed),
+    "every table has dice and cards of its own": (check_chunks, with_another_seed),
+    "every chunk begins with the first game": (check_chunks, edited(starting_anew)),
+    "games of a deal are dealt differently": (check_deals, with_another_seed),
+    "all games are of one deal": (check_deals, edited(dealing_one_deal)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_TABLES)
+@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+def test_a_wrong_table_is_rejected(game: GameSpec, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check, make = WRONG_TABLES[name]
+    playout = game.module("playout")
+    monkeypatch.setattr(playout, "open_table", make(playout.open_table))
+    with pytest.raises(REJECTIONS):
+        check(game, game.players[0], game.rule_set.official())

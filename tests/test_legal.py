@@ -104,14 +104,6 @@ def test_games_hold_every_phase_and_a_free_jersey() -> None:
     assert any(move & int(JERSEY) for view in views()[::10] for move in listed(view))
 
 
-def test_listed_moves_are_legal_and_listed_once() -> None:
-    for view in views():
-        moves = listed(view)
-        assert moves
-        assert len(set(moves)) == len(moves)
-        assert all(is_legal(view, word(move)) for move in moves)
-
-
 def test_plays_are_counted_and_picked_by_number_as_listed() -> None:
     for view in filter(may_play, views()):
         plays = [move for move in listed(view) if move != PASS]

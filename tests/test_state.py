@@ -225,11 +225,6 @@ def test_new_state_with_hands_that_the_deck_does_not_allow() -> None:
 # Saved as bytes.
 
 
-def test_states_of_games_are_sound() -> None:
-    assert {Phase(int(state["view"]["phase"])) for state in states()} == set(Phase)
-    assert all(validate(state) == [] for state in states())
-
-
 @settings(max_examples=200)
 @given(STATES)
 def test_bytes_read_back(state: State) -> None:

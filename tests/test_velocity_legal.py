@@ -90,12 +90,6 @@ def test_moves_are_counted_and_picked_by_number_as_listed() -> None:
         assert [int(nth_move(view, k)) for k in range(len(moves))] == moves.tolist()
 
 
-def test_there_is_a_move_until_the_race_is_over_and_never_more_than_allowed() -> None:
-    for view in views():
-        assert (count_moves(view) == 0) == (view["phase"] == Phase.GAME_OVER)
-        assert count_moves(view) <= MAX_MOVES
-
-
 def test_the_most_moves_are_reached_and_fit() -> None:
     state = lay_out({"red": "35 28 20 13"}, cans={"red": 2}, players=3)
     do(state, "solo breakaway", red=1, energy=2)

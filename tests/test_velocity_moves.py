@@ -5,10 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from races import states_of_race
 from velonimo_sim.errors import IllegalMoveError
 from velonimo_sim.velocity.dice import DIE_NAMES, TEAMS
-from velonimo_sim.velocity.legal import all_legal_moves
 from velonimo_sim.velocity.moves import BACK, FOLLOW, PARK, PAY, STAY, Kind, Move, move_of, move_text, parse_move
 from velonimo_sim.velocity.track import MAX_LENGTH
 
@@ -60,14 +58,6 @@ def test_what_is_no_word_is_no_move(word: object) -> None:
 def test_words_of_moves_without_content() -> None:
     assert [int(move) for move in (FOLLOW, STAY, PAY, BACK)] == [0x4000, 0x5000, 0x6000, 0x7000]
     assert move_of(Kind.DIE, 8, PARK) == 0x38FF
-
-
-@pytest.mark.parametrize("players", [3, 7])
-def test_legal_moves_of_a_race_read_back_from_their_text(players: int) -> None:
-    for state in states_of_race(players, 1):
-        for move in all_legal_moves(state["view"]):
-            assert move_text(move) == TEXTS[int(move)]
-            assert parse_move(TEXTS[int(move)]) == move
 
 
 def test_blanks_around_and_between_do_not_matter() -> None:

@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from conftest import recorded_games
@@ -18,12 +17,8 @@ from velonimo_sim.errors import CorruptDataError, UsageError
 from velonimo_sim.game_records import read_records, write_records
 from velonimo_sim.record_faults import RecordFaultError
 from velonimo_sim.velocity.legal import Refusal
-from velonimo_sim.velocity.playout import open_table
-from velonimo_sim.velocity.policies import parse_bot
 from velonimo_sim.velocity.record import replay as replay_record
 from velonimo_sim.velocity.record_format import check_format, rules_of
-from velonimo_sim.velocity.recreate import recreate
-from velonimo_sim.velocity.rows import GAME_ROW, RACE_ROW
 from velonimo_sim.velocity.view import Phase
 
 Record = dict[str, Any]
@@ -558,34 +553,6 @@ def test_a_record_prints_as_its_story() -> None:
     records = {record["id"]: record for _, record in read_records(PATH)}
     assert repr(records[RACE]).splitlines()[-1].startswith("race over by turn limit: ")
     assert records[RACE] == race()
-
-
-# A race of a run played once more.
-
-BOTS = {
-    "greedy": ["greedy", "random", "saver"],
-    "random": ["random", "random", "random", "random", "random"],
-}
-
-
-@pytest.mark.parametrize("name", BOTS)
-@pytest.mark.parametrize("rules", RULES)
-def test_a_race_of_a_run_is_recreated_and_verifies(name: str, rules: str) -> None:
-    bots = [parse_bot(text) for text in BOTS[name]]
-    players = len(bots)
-    seatings = np.array([np.roll(range(players), shift) for shift in range(players)], np.int8)
-    table = open_table(bots, RULES[rules], seatings, seed=8)
-    game_rows, race_rows = np.zeros(4 * players, GAME_ROW), np.zeros(4, RACE_ROW)
-    table.play(0, 4, game_rows, race_rows)
-    for game in range(4):
-        record, again, race_again = recreate(table, game)
-        assert again.tobytes() == game_rows[game * players : (game + 1) * players].tobytes()
-        assert race_again.tobytes() == race_rows[game : game + 1].tobytes()
-        assert (record["id"], record["winner"]) == (str(game), race_rows[game]["winner"])
-        record = json.loads(json.dumps(record))
-        check_format(record)
-        assert len(list(replay_record(record, RULES[rules]))) == len(record["events"])
-        assert record["finish"] == [] or len(record["finish"]) == race_rows[game]["in_finish"]
 
 
 def test_rules_of_an_unknown_preset_are_refused() -> None:

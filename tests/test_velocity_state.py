@@ -108,16 +108,8 @@ def test_new_state_with_no_such_starter(starter: Any) -> None:
 # Saved forms.
 
 
-def test_states_of_races_are_sound() -> None:
-    assert {Phase(int(state["view"]["phase"])) for state in states()} == set(Phase)
-    for state in states()[:: 1 if INTERPRETED else 5]:
-        assert validate(state) == []
-
-
-def test_bytes_and_json_read_back() -> None:
-    for state in some_states():
-        assert equal(from_bytes(to_bytes(state)), state)
-        assert equal(from_json(to_json(state)), state)
+def test_json_in_another_layout_reads_back() -> None:
+    for state in some_states()[::10]:
         assert equal(from_json(json.dumps(json.loads(to_json(state)), indent=2, sort_keys=True)), state)
 
 
