@@ -150,6 +150,7 @@ def test_rules_are_columns_whatever_they_are(run: Path, tmp_path: Path) -> None:
 
 def test_rules_in_words() -> None:
     assert rule_words([1, 2]) == "1,2"
+    assert rule_words([]) == "none"
     assert rule_words(True) == "on"
     assert rule_words({"team": [1, 2], "energy": [0]}) == "team=1,2;energy=0"
 
