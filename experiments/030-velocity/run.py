@@ -68,7 +68,7 @@ def tables(out: Path) -> "dict[str, pd.DataFrame]":
             },
         ),
         "packs-from-start": differences_by(
-            loaded(out, "greedy", "no-pack-from-start").races, "pack_from_start", ["players"], "turns", baseline=False
+            loaded(out, "greedy", "no-pack-from-start").races, "pack_from_start", ["players"], "turns", baseline=True
         ),
         "hold": against_others(out, [*HOLDS, "hold-2-among-holders"], "saver:hold=off").query("bot != 'greedy'"),
         "changed": stacked("rules", {rules: answers(out, prefix) for rules, prefix in CHANGES.items()}),
