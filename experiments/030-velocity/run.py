@@ -12,6 +12,7 @@ sys.path.append(str(Path(__file__).parent.parent))
 from experiment import Experiment
 
 from velonimo_sim.analysis import differences_by, load, outcomes_by
+from velonimo_sim.velocity.rules import WINNING_COURIERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from velonimo_sim.analysis.runs import LoadedRuns
 
 FOLDER = Path(__file__).parent
-THIRD_COURIER = 3
 RIDES = ("solo", "refuel", "breakaway", "pack", "pack_refuel", "carried")
 CANS = ("supplied", "compensated", "lost", "on_refuel", "on_breakaway", "on_slipstream", "on_obstacles", "cans_left")
 TASTES = tuple(f"taste-{can}" for can in (0, 1, 2, 4, 5, 6))
@@ -105,7 +105,7 @@ def decided_by(runs: "LoadedRuns") -> "pd.DataFrame":
     race = [rows["run"], rows["game_id"]]
     has_most = rows["total"] == rows.groupby(race, observed=True)["total"].transform("max")
     reasons = {
-        "third courier": rows["total"] == THIRD_COURIER,
+        "third courier": rows["total"] == WINNING_COURIERS,
         "last courier": has_most.groupby(race, observed=True).transform("sum") > 1,
     }
     return stacked(
