@@ -16,12 +16,15 @@ import numpy as np
 import pandas as pd
 
 from velonimo_sim import tournament
+from velonimo_sim.run_files import kinds_of
 
 COMMAND = [sys.executable, "-m", "velonimo_sim.tournament"]
 THREE = ("greedy", "random", "hold-hares")
 
 GAME_KEYS = ["game_id", "seat"]
 COL_KEYS = ["game_id", "col", "seat"]
+KEYS = {"games": GAME_KEYS, "cols": COL_KEYS, "races": ["game_id"]}
+"""By kind of row, the columns that name one."""
 
 SMALL = """
 import os
@@ -102,11 +105,26 @@ def kill_when(happened: Callable[[], object], *arguments: str, script: str = SMA
         assert process.wait(timeout=60) == -signal.SIGKILL
 
 
+def killed_everywhere(*arguments: str) -> list[dict[str, Any]]:
+    """Kill a run before each step that it takes with its files; check that ``--resume`` then makes it whole."""
+    script = Path(__file__).parent / "kill_points.py"
+    done = subprocess.run(
+        [sys.executable, script, *arguments], stdout=subprocess.PIPE, text=True, check=True, timeout=300
+    )
+    lines: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["status"] for line in lines] == [-signal.SIGKILL] * (len(lines) - 1) + [0]
+    for line in lines[:-1]:
+        status, err = line["resumed"]
+        assert status == 0, line
+        assert all(" deleted" in word for word in err.splitlines()), line
+    return lines
+
+
 def frame(folder: str | Path, kind: str = "games") -> pd.DataFrame:
     """Return all rows of a run, in the order of their keys."""
     whole = pd.concat([pd.read_parquet(path) for path in sorted(Path(folder).glob(f"{kind}-*.parquet"))])
     whole["bot"] = whole["bot"].astype(str)
-    return whole.sort_values(GAME_KEYS if kind == "games" else COL_KEYS, ignore_index=True)
+    return whole.sort_values(KEYS[kind], ignore_index=True)
 
 
 def manifest(folder: str | Path) -> dict[str, Any]:
@@ -122,8 +140,8 @@ def contents(folder: str | Path) -> dict[str, bytes]:
 
 
 def assert_same_rows(a: str | Path, b: str | Path) -> None:
-    """Check that two runs have the same rows."""
-    for kind in ("games", "cols"):
+    """Check that two runs of a game have the same rows."""
+    for kind in kinds_of(manifest(a)["game"]):
         pd.testing.assert_frame_equal(frame(a, kind), frame(b, kind))
 
 

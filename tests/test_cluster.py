@@ -188,6 +188,18 @@ def test_the_rows_are_those_of_a_local_run_by_address_and_by_scheduler_file(dask
     assert dask.workers() == {"one", "two"}
 
 
+def test_races_are_played_by_a_cluster(dask: Dask) -> None:
+    course = Path("lane.toml")
+    course.write_text('name = "lane"\nlength = 4\nsupply = [3]\nobstacle = [2]\nroute = [4, 1]\n')
+    arguments = ("--game", "velocity", "--bots", "greedy", "random", "saver", "--seed", "4", "--quiet", "--games", "24")
+    arguments += ("--rule", f"course={course}")
+    assert play(*arguments, "--out", "local").status == 0
+    said = play(*arguments, "--out", "run", "--scheduler", dask.address)
+    assert (said.status, said.err) == (0, "")
+    assert_same_rows("run", "local")
+    assert manifest("run") == manifest("local")
+
+
 def test_chunks_of_many_games_come_back_whole(dask: Dask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(match, "CHUNK_SECONDS", 0.2)
     monkeypatch.setattr(records, "SHARD_GAMES", 2_000)

@@ -5,13 +5,9 @@ import errno
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -26,6 +22,7 @@ from runs import (
     contents,
     frame,
     kill_when,
+    killed_everywhere,
     manifest,
     play,
     play_apart,
@@ -60,21 +57,6 @@ def whole() -> None:
 
 
 # Killed.
-
-
-def killed_everywhere(*arguments: str) -> list[dict[str, Any]]:
-    """Kill a run before each step that it takes with its files; check that ``--resume`` then makes it whole."""
-    script = Path(__file__).parent / "kill_points.py"
-    done = subprocess.run(
-        [sys.executable, script, *arguments], stdout=subprocess.PIPE, text=True, check=True, timeout=300
-    )
-    lines: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [line["status"] for line in lines] == [-signal.SIGKILL] * (len(lines) - 1) + [0]
-    for line in lines[:-1]:
-        status, err = line["resumed"]
-        assert status == 0, line
-        assert all(" deleted" in word for word in err.splitlines()), line
-    return lines
 
 
 @pytest.mark.parametrize("games", [6, pytest.param(18, marks=pytest.mark.slow)])

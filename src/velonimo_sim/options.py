@@ -1,6 +1,7 @@
 """What a user asks of a tournament: the command line, over a configuration file, over the run that is gone on with."""
 
 import argparse
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -233,7 +234,7 @@ def _value_of(action: argparse.Action, value: Any, where: str) -> Any:
     if action.dest == "rule":
         if not isinstance(value, dict):
             raise UsageError(f'{where} = {value!r}: allowed is a table, such as {{ OPTION = "VALUE" }}')
-        return [f"{name}={_text_of(part, where)}" for name, part in value.items()]
+        return [f"{name}={_setting_text(part, where)}" for name, part in value.items()]
     if action.nargs == "+":
         if not isinstance(value, list) or not value:
             raise UsageError(f"{where} = {value!r}: allowed is a list of texts")
@@ -244,6 +245,11 @@ def _value_of(action: argparse.Action, value: Any, where: str) -> Any:
     return text
 
 
+def _setting_text(value: Any, where: str) -> str:
+    """Return the value of a rule option as text; a table, such as a course, as JSON."""
+    return json.dumps(value) if isinstance(value, dict) else _text_of(value, where)
+
+
 def _text_of(value: Any, where: str) -> str:
     if isinstance(value, list):
         return ",".join(_text_of(part, where) for part in value)
@@ -252,11 +258,18 @@ def _text_of(value: Any, where: str) -> str:
     return str(value)
 
 
-def _options_of_the_run(options: argparse.Namespace, bots: Sequence[BotLike], players: int) -> dict[str, Any]:
-    """Return what the options say of the run, in the form of a configuration file, for its manifest."""
+def _options_of_the_run(
+    options: argparse.Namespace, bots: Sequence[BotLike], players: int, rules: RulesLike
+) -> dict[str, Any]:
+    """Return what the options say of the run, in the form of a configuration file, for its manifest.
+
+    What a rule option reads from a file stands there itself: the file may be gone when the run is gone on with.
+    """
     said = {name: getattr(options, name) for name in _OF_THE_RUN}
     said["bots"], said["players"] = [bot.text for bot in bots], players
     said["rule"] = dict(setting.split("=", 1) for setting in options.rule)
+    tables = {name: value for name, value in rules.to_dict().items() if isinstance(value, dict)}
+    said["rule"] |= {name: tables[name] for name in said["rule"] if name in tables}
     return {name.replace("_", "-"): value for name, value in said.items() if value not in (None, [], {})}
 
 
@@ -291,7 +304,7 @@ def read_tournament(options: argparse.Namespace) -> Tournament:
         if options.time_limit is None
         else integer_in(1, MAX_TIME_LIMIT, "--time-limit", options.time_limit),
         until=None if options.until is None else _read_until(game, options.until, alpha, list(by_text)),
-        options=_options_of_the_run(options, bots, players),
+        options=_options_of_the_run(options, bots, players, rules),
     )
 
 

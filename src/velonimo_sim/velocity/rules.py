@@ -1,12 +1,13 @@
 """The rule options of VeloCity, checked once and then fixed (C1-C20)."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, Self
 
 import numpy as np
 
-from velonimo_sim.errors import UsageError, is_integer_in, unknown_name
+from velonimo_sim.errors import UsageError, in_one_line, is_integer_in, unknown_name
 from velonimo_sim.velocity.dice import DICE, MAX_FACES, TEAMS, Dice, default_dice
 from velonimo_sim.velocity.track import Course, default_course
 
@@ -138,7 +139,8 @@ class RuleSet:
         Parameters
         ----------
         texts : mapping of str to str
-            Option name to text: ``{"pack_from_start": "off", "course": "my-course.toml"}``.
+            Option name to text: ``{"pack_from_start": "off", "course": "my-course.toml"}``; instead of a file, a course
+            and dice may be given as JSON, as ``to_dict`` has them.
 
         Raises
         ------
@@ -289,14 +291,25 @@ def _word_of(spaces: tuple[int, ...]) -> int:
 def _read_value(name: str, text: str) -> object:
     """Return the value of an option that a text gives, or the text itself for the option's own check to refuse."""
     if name == "course":
-        return Course.load(text)
+        return _read_data(Course, name, text)
     if name == "dice":
-        return Dice.load(text)
+        return _read_data(Dice, name, text)
     if name in _FLAGS:
         return _WORDS.get(text, text)
     if name == "start_cans":
         return tuple(_read_integer(part) for part in text.split(",")) if text != "none" else ()
     return None if text == "none" else _read_integer(text)
+
+
+def _read_data(kind: type[Course] | type[Dice], name: str, text: str) -> Course | Dice:
+    """Return what a text describes: the path of a TOML file, or the content itself as JSON, as in manifests."""
+    if not text.startswith("{"):
+        return kind.load(text)
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"rule {name}: is no JSON ({in_one_line(error)})") from None
+    return kind.from_dict(content)
 
 
 def _read_integer(text: str) -> int | str:
