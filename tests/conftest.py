@@ -2,8 +2,11 @@
 
 import gzip
 import json
+import os
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +14,9 @@ import numpy as np
 from hypothesis import settings
 from numpy.typing import NDArray
 
-from velonimo_sim._jit import INTERPRETED
+from velonimo_sim._jit import INTERPRETED, cache_folder
 from velonimo_sim.bot.text import Bot
+from velonimo_sim.game import GAMES
 from velonimo_sim.rng import BOT, CHANCE, new_stream
 from velonimo_sim.schedule import make_schedule
 from velonimo_sim.velonimo.moves import parse_move
@@ -28,6 +32,31 @@ settings.load_profile("default")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that starts the tests in the background has them ignore Ctrl-C, and the commands that they start, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def _one_process_at_a_time(name: str) -> Iterator[None]:
+    """Wait until no other process of the tests is within, where the system can do that."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with (cache_folder() / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _compile_the_engines() -> None:
+    """Load the loop of each game, compiled once: of the processes of the tests each begins with another game."""
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % len(GAMES)
+    games = [*GAMES]
+    for game in games[number:] + games[:number]:
+        with _one_process_at_a_time(game):
+            import_module(f"velonimo_sim.{game}.playout")
+
+
+_compile_the_engines()
 
 DATA = Path(__file__).parent / "data"
 
