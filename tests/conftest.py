@@ -47,16 +47,17 @@ def _one_process_at_a_time(name: str) -> Iterator[None]:
         yield
 
 
-def _compile_the_engines() -> None:
-    """Load the loop of each game, compiled once: of the processes of the tests each begins with another game."""
-    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % len(GAMES)
+def _compile_the_engines(worker: str) -> None:
+    """Load the loop of each game, which is compiled by one process: each of two begins with another game."""
     games = [*GAMES]
-    for game in games[number:] + games[:number]:
+    first = int(worker.removeprefix("gw")) % len(games)
+    for game in games[first:] + games[:first]:
         with _one_process_at_a_time(game):
             import_module(f"velonimo_sim.{game}.playout")
 
 
-_compile_the_engines()
+if "PYTEST_XDIST_WORKER" in os.environ:
+    _compile_the_engines(os.environ["PYTEST_XDIST_WORKER"])
 
 DATA = Path(__file__).parent / "data"
 

@@ -23,7 +23,7 @@ from velonimo_sim.velonimo.state import clone
 from velonimo_sim.velonimo.view import NOBODY, Phase, View
 from velonimo_sim.workers import Desk, Work
 
-pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("advised")]  # compiled, and its games played, once
+pytestmark = pytest.mark.kernel
 
 NAMES = [switch.name for switch in SWITCHES]
 NO_ADVICE = "advised:" + ",".join(f"{name}=off" for name in NAMES)

@@ -66,7 +66,6 @@ def test_positions_are_those_of_their_seed() -> None:
 # Sound bots.
 
 
-@pytest.mark.xdist_group("bots of the house")  # what they have in common is compiled once
 @pytest.mark.parametrize(
     "bot",
     [pytest.param(bot, marks=pytest.mark.slow if bot.name in ("champion", "cheater") else ()) for bot in quick_bots()],

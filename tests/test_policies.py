@@ -479,7 +479,6 @@ def test_states_are_thousands_of_every_phase() -> None:
     assert any(DECLINE in listed(state["view"]) for state in states() if state["view"]["phase"] == Phase.SWAP)
 
 
-@pytest.mark.xdist_group("bots of the house")  # what they have in common is compiled once
 @ALL_BOTS
 def test_bot_is_legal_in_random_states(bot: Bot) -> None:
     scratch, stream = bot.scratch(), new_stream(41)
