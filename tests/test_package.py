@@ -520,8 +520,9 @@ def test_compiled_code_computes_in_integers_and_shifts_words_in_two_files_alone(
     """Everything is compiled anew, for the types are not kept in a cache.
 
     Beside the modules that compute averages, floating point are only the parameters of bots, which the loop hands on,
-    and of which ``advised`` makes switches, the searching ones integers, and those of VeloCity a taste at once. Numba makes something else of
-    ``uint64`` that is shifted by a number; where that is not looked after, only signed numbers are shifted by such.
+    and of which ``advised`` makes switches, the searching ones integers, and those of VeloCity a taste at once. Numba
+    makes something else of ``uint64`` that is shifted by a number; where that is not looked after, only signed numbers
+    are shifted by such.
     """
     printed = run(TYPES, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_OPT="1", NUMBA_DISABLE_JIT="0")
     compiled, floats, shifts_words = json.loads(printed)
