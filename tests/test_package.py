@@ -453,10 +453,13 @@ from velonimo_sim.velonimo.determinize import determinize
 from velonimo_sim.velonimo.exact import exact_move, new_memory, new_table, solve_moves
 from velonimo_sim.velonimo.legal import is_legal
 from velonimo_sim.velonimo.moves import parse_move
-from velonimo_sim.velonimo.policies import BUILT_IN, parse_bot
+from velonimo_sim.game import GAMES
+from velonimo_sim.velocity import new_game as new_race
+from velonimo_sim.velocity.legal import MAX_MOVES, legal_moves
 
-for name in BUILT_IN:
-    parse_bot(name).policy.function
+for game in GAMES.values():
+    for name in game.bots:
+        game.parse_bot(name).policy.function
 
 memory, table = new_memory(), new_table()
 chance = random.Random(1)
@@ -469,6 +472,10 @@ for players in (2, 3):
         exact_move(game.state["view"], memory, table, 1, new_stream(1))
         solve_moves(game.state, np.zeros(500, np.uint64), np.zeros((500, 5)), memory, table, 1)
         game.play(move)
+race = new_race(3, seed=1)
+while race.turn is not None:
+    legal_moves(race.state["view"], np.zeros(MAX_MOVES, np.uint64))
+    race.play(chance.choice(race.legal_moves()))
 
 
 def has_float(kind):
@@ -514,14 +521,16 @@ def test_compiled_code_computes_in_integers_and_shifts_words_in_two_files_alone(
     """Everything is compiled anew, for the types are not kept in a cache.
 
     Beside the modules that compute averages, floating point are only the parameters of bots, which the loop hands on,
-    and of which ``advised`` makes switches and the searching ones integers at once. Numba makes something else of
-    ``uint64`` that is shifted by a number; where that is not looked after, only signed numbers are shifted by such.
+    and of which ``advised`` makes switches, the searching ones integers, and those of VeloCity a taste at once. Numba
+    makes something else of ``uint64`` that is shifted by a number; where that is not looked after, only signed numbers
+    are shifted by such.
     """
     printed = run(TYPES, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_OPT="1", NUMBA_DISABLE_JIT="0")
     compiled, floats, shifts_words = json.loads(printed)
     assert kernels_of_the_package() - set(compiled) == set()
     elsewhere = [(name, kinds) for name, kinds in floats if name.rpartition(".")[0] not in FLOATING]
     bots = {f"velonimo_sim.velonimo.policies.{name}.{name}" for name in ("advised", "champion", "cheater")}
+    bots |= {f"velonimo_sim.velocity.policies.{name}.{name}" for name in ("greedy", "saver")}
     handed_on = {"velonimo_sim.bits.integer", "velonimo_sim.loop._set_up"}
     assert {name for name, _ in elsewhere} == {*bots, *handed_on}
     assert [kinds for name, kinds in elsewhere if name == "velonimo_sim.bits.integer"] == [["float64"]]
