@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -28,10 +27,6 @@ from velonimo_sim.velonimo.view import Phase
 
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("default")
-
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # A shell that starts the tests in the background has them ignore Ctrl-C, and the commands that they start, too.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager

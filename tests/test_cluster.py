@@ -34,8 +34,6 @@ from velonimo_sim import cluster, match, records
 from velonimo_sim._jit import source_hash
 from velonimo_sim.game import GAMES
 
-pytestmark = pytest.mark.xdist_group("cluster")
-
 RUN = ("--bots", *THREE, "--seed", "4", "--quiet")
 SLOW = ("--bots", "rollout:n=60", "greedy", "random", "--seed", "4", "--quiet")
 
