@@ -2,8 +2,11 @@
 
 import gzip
 import json
+import os
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +14,9 @@ import numpy as np
 from hypothesis import settings
 from numpy.typing import NDArray
 
-from velonimo_sim._jit import INTERPRETED
+from velonimo_sim._jit import INTERPRETED, cache_folder
 from velonimo_sim.bot.text import Bot
+from velonimo_sim.game import GAMES
 from velonimo_sim.rng import BOT, CHANCE, new_stream
 from velonimo_sim.schedule import make_schedule
 from velonimo_sim.velonimo.moves import parse_move
@@ -28,6 +32,32 @@ settings.load_profile("default")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that starts the tests in the background has them ignore Ctrl-C, and the commands that they start, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def _one_process_at_a_time(name: str) -> Iterator[None]:
+    """Wait until no other process of the tests is within, where the system can do that."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with (cache_folder() / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _compile_the_engines(worker: str) -> None:
+    """Load the loop of each game, which is compiled by one process: each of two begins with another game."""
+    games = [*GAMES]
+    first = int(worker.removeprefix("gw")) % len(games)
+    for game in games[first:] + games[:first]:
+        with _one_process_at_a_time(game):
+            import_module(f"velonimo_sim.{game}.playout")
+
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    _compile_the_engines(os.environ["PYTEST_XDIST_WORKER"])
 
 DATA = Path(__file__).parent / "data"
 

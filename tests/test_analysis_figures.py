@@ -148,7 +148,7 @@ def test_every_figure_is_tested_here() -> None:
 
 UNITS = {
     "win_shares": "win share (%)",
-    "seat_effects": "seat (0 starts the first col) | effect on the win share\n(points of percent)",
+    "seat_effects": "seat (0 begins) | effect on the win share\n(points of percent)",
     "by_group": "hares | win share (%)",
     "differences": "difference in win share\n(points of percent)",
     "card_values": "number of the rider (1-7), or value of the hare (25-50) | difference in opponents beaten in a col",

@@ -19,6 +19,7 @@ import pytest
 from velonimo_sim import analysis
 from velonimo_sim.game_records import read_records
 from velonimo_sim.rng import STREAM
+from velonimo_sim.velocity.policies import standing
 from velonimo_sim.velonimo.policies import BUILT_IN, inference, parse_bot, stand
 from velonimo_sim.velonimo.state import new_state
 
@@ -325,6 +326,20 @@ def test_the_numbers_that_are_fitted_are_those_of_the_source() -> None:
     assert numbers[-2:].tolist() == inference._TRUST_LEFT.tolist()
     pairs = fitting.pairs_of("advised", 1, 3)
     assert 0 < fitting.loss(pairs, numbers) < np.log(2)
+
+
+# How couriers stand.
+
+
+@pytest.mark.slow
+def test_the_weights_of_a_standing_are_the_best_for_the_races_they_were_fitted_to() -> None:
+    """The loss is less than that of a guess, on other races too, and hardly falls any more."""
+    fitting = load("031-standing/run.py")
+    numbers = np.append(standing.WEIGHTS[0], np.log(standing.SOFTENING[0]))
+    fit, gradient = fitting.loss(numbers, *fitting.standings(3, 20_000, 1))
+    assert np.abs(gradient).max() < 1e-3
+    assert fit < np.log(3)
+    assert fitting.loss(numbers, *fitting.standings(3, 1_000, 2))[0] < 0.95 * np.log(3)
 
 
 # Experiments of runs at two sizes.

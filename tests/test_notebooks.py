@@ -20,7 +20,7 @@ from velonimo_sim import analysis
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-NAMES = ["1-tour", "2-seats-and-strategies", "3-tortoise", "4-jersey", "5-cards", "6-advice", "7-duel"]
+NAMES = ["1-tour", "2-seats-and-strategies", "3-tortoise", "4-jersey", "5-cards", "6-advice", "7-duel", "8-velocity"]
 
 RUNS = re.compile(r'^RUNS = Path\("\.\./experiments/(\d{3}-[\w-]+)/out/small"\)$', re.MULTILINE)
 ABSOLUTE_PATH = re.compile(r"(?<![\w./])/(?:home|mnt|opt|private|root|tmp|Users|usr|var|work)/|\b[A-Z]:\\\\")
@@ -72,7 +72,7 @@ def experiments_of(path: Path) -> list[str]:
     return RUNS.findall(source_of(code_cells(path)[0]))
 
 
-def test_the_notebooks_are_these_seven() -> None:
+def test_the_notebooks_are_these_eight() -> None:
     assert [path.stem for path in NOTEBOOKS] == NAMES
 
 

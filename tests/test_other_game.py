@@ -150,8 +150,16 @@ def test_rules_are_columns_whatever_they_are(run: Path, tmp_path: Path) -> None:
 
 def test_rules_in_words() -> None:
     assert rule_words([1, 2]) == "1,2"
+    assert rule_words([]) == "none"
     assert rule_words(True) == "on"
     assert rule_words({"team": [1, 2], "energy": [0]}) == "team=1,2;energy=0"
+
+
+def test_rows_of_a_kind_are_asked_for_a_column_that_the_other_has_too(run: Path) -> None:
+    """As the turns of a race, and those of a seat."""
+    runs = load(run)
+    assert outcomes_by(runs, ["players"], "game_id")["rows"].tolist() == [24]
+    assert outcomes_by(runs.races, ["players"], "game_id")["rows"].tolist() == [8]
 
 
 def test_a_mean_by_bot_needs_no_particulars(run: Path) -> None:

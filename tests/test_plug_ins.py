@@ -7,7 +7,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +18,7 @@ import pytest
 from numba import types
 
 from conftest import position, rotated_seatings
+from runs import COMMAND, wait_for
 from velonimo_sim import BotError, Move, Parameter, UsageError, compiled_bot, new_game, tournament
 from velonimo_sim.bot import text as bot_text
 from velonimo_sim.bot.plain import PlainPlayer, read_answer
@@ -39,7 +39,6 @@ from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.view import View
 
 Answer = dict[str, Any]
-COMMAND = [sys.executable, "-m", "velonimo_sim.tournament"]
 
 FILE = '''
 """Some bots."""
@@ -763,18 +762,12 @@ def started(*arguments: str, bot: str = "Notes") -> "subprocess.Popen[str]":
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    deadline = time.monotonic() + 60
-    while len(list(Path().glob("process-*"))) < 2 and time.monotonic() < deadline:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.05)
+    wait_for(lambda: len(list(Path().glob("process-*"))) == 2, process)
     return process
 
 
 def wait_until_none_plays() -> None:
-    deadline = time.monotonic() + 20
-    while processes_that_play() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert processes_that_play() == []
+    wait_for(lambda: not processes_that_play())
 
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")

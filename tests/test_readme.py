@@ -11,11 +11,11 @@ from types import ModuleType
 import pytest
 
 from velonimo_sim import analysis, bots, check_bot, options, replay, report
+from velonimo_sim.game import GAMES
 from velonimo_sim.tournament import main
+from velonimo_sim.velocity import new_game as new_race
+from velonimo_sim.velocity.track import Course
 from velonimo_sim.velonimo import interactive
-from velonimo_sim.velonimo.policies import BUILT_IN
-from velonimo_sim.velonimo.rows import COL_ROW, GAME_ROW
-from velonimo_sim.velonimo.rules import RuleSet
 from velonimo_sim.velonimo.view import VIEW
 
 ROOT = Path(__file__).parent.parent
@@ -28,7 +28,7 @@ def test_examples_of_the_readme_run() -> None:
         module_relative=False,
         optionflags=doctest.NORMALIZE_WHITESPACE,
     )
-    assert (result.failed, result.attempted) == (0, 8)
+    assert (result.failed, result.attempted) == (0, 13)
 
 
 def test_examples_of_the_docstrings_run() -> None:
@@ -36,8 +36,9 @@ def test_examples_of_the_docstrings_run() -> None:
     assert (result.failed, result.attempted) == (0, 2)
 
 
-def test_the_result_shown_is_that_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--quiet", "--out", str(tmp_path / "run")]) == 0
+@pytest.mark.parametrize("game", ["velonimo", pytest.param("velocity", marks=pytest.mark.slow)])
+def test_the_result_shown_is_that_of_the_command(game: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--game", game, "--quiet", "--out", str(tmp_path / "run")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines[:5] if line not in README.splitlines()] == []
 
@@ -66,8 +67,26 @@ def test_every_option_of_a_command_is_in_the_readme(command: ModuleType) -> None
 
 
 def test_every_bot_column_and_rule_option_is_in_the_readme() -> None:
-    names = [*BUILT_IN, *(GAME_ROW.names or ()), *(COL_ROW.names or ()), *RuleSet().to_dict()]
-    assert [name for name in names if f"`{name}" not in README] == []
+    velocity = README.partition("## VeloCity")[2].partition("## Rules")[0]
+    for game, text in ((GAMES["velonimo"], README.replace(velocity, "")), (GAMES["velocity"], velocity)):
+        columns = {*game.game_row.names, *game.detail_row.names} - ({*GAMES["velonimo"].game_row.names} - {"deal_id"})
+        named = [*game.bots, *game.rule_set.official().to_dict(), *columns]
+        assert [name for name in named if f"`{name}" not in text] == []
+    assert [name for name in GAMES["velonimo"].game_row.names if f"`{name}" not in README] == []
+
+
+def test_the_course_of_the_readme_can_be_played(tmp_path: Path) -> None:
+    (toml,) = re.findall(r"```toml\n(name = .*?)```", README, re.DOTALL)
+    (tmp_path / "course.toml").write_text(toml, encoding="utf-8")
+    assert Course.load(tmp_path / "course.toml").length == 12
+
+
+def test_what_there_is_to_build_bots_of_velocity_on_is_there() -> None:
+    line = README.partition("To build on there are, below `velonimo_sim.velocity`, ")[2].partition(":\n\n")[0]
+    named = [place.rsplit(".", 1) for place in re.findall(r"`([\w.]+)\(", line)]
+    assert len(named) == 4
+    for module, name in named:
+        assert hasattr(import_module(f"velonimo_sim.velocity.{module}"), name)
 
 
 def code_with(word: str) -> str:
@@ -131,11 +150,32 @@ def test_every_public_function_of_the_analysis_that_takes_runs_is_in_the_readme(
 
 
 def test_every_field_of_a_view_stands_in_the_table_of_the_readme() -> None:
-    table = README.partition("### What a bot sees")[2].partition("## Rules")[0]
-    fields = [
-        name for line in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", line)
-    ]
-    assert sorted(fields) == sorted(VIEW.names or ())
+    table = README.partition("### What a bot sees")[2].partition("## VeloCity")[0]
+    assert sorted(fields_in(table)) == sorted(VIEW.names or ())
+
+
+def test_every_field_of_a_view_of_velocity_stands_in_the_table_of_the_readme() -> None:
+    table = README.partition("### Its bots")[2].partition("| field | meaning |")[2].partition("\n\n")[0]
+    rows = table.splitlines()
+    of_both = fields_in("\n".join(row for row in rows if " alone: " not in row))
+    of_dicts = fields_in("\n".join(row for row in rows if row.startswith("| dict alone: ")))
+    of_records = fields_in("\n".join(row for row in rows if row.startswith("| record alone: ")))
+    assert sorted(of_both + of_records) == sorted(GAMES["velocity"].module("view").VIEW.names)
+    assert sorted(of_both + of_dicts) == sorted(new_race(4).view(0))
+
+
+def fields_in(table: str) -> list[str]:
+    """Return the names in the first column of a table."""
+    firsts = re.findall(r"^\| (.*?) \|", table, re.MULTILINE)
+    return [name for first in firsts for name in re.findall(r"`(\w+)`", first)]
+
+
+@pytest.mark.usefixtures("_my_bot")
+def test_the_compiled_bot_of_velocity_plays() -> None:
+    Path("mine.py").write_text(code_with("def stubborn"), encoding="utf-8")
+    arguments = ["--game", "velocity", "--bots", "mine.py:stubborn", "random", "greedy", "--games", "30", "--quiet"]
+    assert main(arguments) == 0
+    assert check_bot.check_bot("mine.py:stubborn", 100, game="velocity").findings == ()
 
 
 def test_the_dict_of_plain_bots_has_the_fields_of_the_table() -> None:

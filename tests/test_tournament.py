@@ -611,7 +611,7 @@ def test_a_second_signal_stops_at_once() -> None:
             for word in ("plays\n", "heard\n"):
                 assert process.stderr.readline() == word
                 process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=10)
+            _, err = process.communicate(timeout=60)
         finally:
             process.kill()
     assert process.returncode == 130

@@ -111,7 +111,7 @@ def test_no_ride_has_more_moves_than_allowed(players: int) -> None:
 
 def test_every_refusal_is_met() -> None:
     likely = WORDS[(WORDS < 9 << 12) & ((WORDS & 0xFF < 40) | (WORDS & 0xFF == PARK))]
-    met = {why for view in views_of_all_phases(150) for why in refusals(view, likely).tolist()}
+    met = {why for view in views_of_all_phases(120) for why in refusals(view, likely).tolist()}
     assert [why.name for why in Refusal if why not in met] == []
 
 

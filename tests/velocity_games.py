@@ -72,7 +72,7 @@ def refused_attempts(game: Game, legal: str) -> Iterator[dict[str, Any]]:
 def _refused_to(view: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield moves that are refused to the seat to act, with the reason."""
     own = view["couriers"][view["turn"]]
-    yield "pack 27 sprint", "no_move"
+    yield "pack 27 sum", "no_move"
     yield "take brown", "no_move"
     yield ("follow" if view["phase"] == "ride" else "solo"), "wrong_phase"
     yield ("pay" if view["phase"] != "obstacle" else "stay"), "wrong_phase"
@@ -89,10 +89,9 @@ def _refused_rides(view: dict[str, Any], own: list[int]) -> Iterator[tuple[str, 
     cans = view["cans"][view["turn"]]
     if cans < 2:
         yield "solo breakaway", "too_few_cans"
-    else:
-        yield f"pack {text_of(view, own[0])} breakaway", "breakaway_in_pack"
     if cans < 1:
         yield f"pack {text_of(view, own[0])} refuel", "too_few_cans"
+    yield f"pack {text_of(view, own[0])} breakaway", "breakaway_in_pack" if cans >= 2 else "too_few_cans"
     for space in range(1, view["car_park"]):
         if space not in own or space not in others:
             yield f"pack {space}", "no_pack"

@@ -34,7 +34,7 @@ MOST_TURNS = 60
 @kernel
 def taste_of(kind: int) -> Taste:
     """Return how a bot of these races counts: greedily, or spending at obstacles and holding back."""
-    return Taste(CAN, CAN, 0.0) if kind == 0 else Taste(CAN, CAN_AT_OBSTACLE, HELD_BACK)
+    return Taste(CAN, CAN, 0.0, True) if kind == 0 else Taste(CAN, CAN_AT_OBSTACLE, HELD_BACK, True)
 
 
 @kernel

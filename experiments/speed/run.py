@@ -25,17 +25,19 @@ from numpy.typing import NDArray
 
 from velonimo_sim._jit import kernel
 from velonimo_sim.game import GAMES
+from velonimo_sim.loop import Stop
 from velonimo_sim.schedule import make_schedule
-from velonimo_sim.velonimo.rules import RuleSet
+from velonimo_sim.table import Table
 from velonimo_sim.velonimo.state import STATE, new_state
 from velonimo_sim.workers import MAX_CHUNK_GAMES
 
 HERE = Path(__file__).parent
-GAME = GAMES["velonimo"]
 WAYS = {"random": ("list", "table"), "greedy": ("greedy",)}
 """For each bot the ways of the yardstick to compare it with."""
 MANY_GAMES = 1_000_000
 FEW_GAMES = 100_000
+TRACED_GAMES = 500
+"""Games in which moves are counted."""
 LONG_GAMES = 5_000_000
 """So many that the start of a command counts for little."""
 
@@ -64,12 +66,13 @@ def build_yardstick(folder: Path) -> Path | None:
 class Loop:
     """The loop that the tournament uses, without files: chunks of games by one thread into the same buffers."""
 
-    def __init__(self, bot: str, players: int) -> None:
-        rules = RuleSet.official()
+    def __init__(self, bot: str, players: int, name: str = "velonimo") -> None:
+        game = GAMES[name]
+        rules = game.rule_set.official()
         seatings = make_schedule([bot] * players, players).seatings
-        self.table = GAME.open_table([GAME.parse_bot(bot)], rules, seatings, 42)
-        self.game_rows = np.zeros(MAX_CHUNK_GAMES * players, GAME.game_row)
-        self.detail_rows = np.zeros(MAX_CHUNK_GAMES * GAME.most_detail_rows(rules, players), GAME.detail_row)
+        self.table: Table = game.open_table([game.parse_bot(bot)], rules, seatings, 42)
+        self.game_rows = np.zeros(MAX_CHUNK_GAMES * players, game.game_row)
+        self.detail_rows = np.zeros(MAX_CHUNK_GAMES * game.most_detail_rows(rules, players), game.detail_row)
 
     def seconds(self, games: int) -> float:
         """Return how long it takes to play so many games."""
@@ -77,6 +80,13 @@ class Loop:
         for first in range(0, games, MAX_CHUNK_GAMES):
             self.table.play(first, min(MAX_CHUNK_GAMES, games - first), self.game_rows, self.detail_rows)
         return time.perf_counter() - began
+
+    def decisions_a_game(self) -> float:
+        """Return how many moves a game has, on average."""
+        loops = (
+            loop for game in range(TRACED_GAMES) for loop in self.table.trace(game, self.game_rows, self.detail_rows)
+        )
+        return sum(loop["stopped"] == Stop.MOVED for loop in loops) / TRACED_GAMES
 
     def games_for(self, seconds: float) -> int:
         """Return about how many games take so many seconds."""
@@ -107,6 +117,24 @@ def measure_loops(program: Path | None, runs: int, seconds: float) -> list[dict[
             medians = {name: median(values) for name, values in rates.items()}
             ratios = {way: medians["engine"] / rate for way, rate in medians.items() if way != "engine"}
             results.append({"bot": bot, "players": players, "games_per_s": medians, "ratios": ratios})
+    return results
+
+
+def measure_games(runs: int, seconds: float) -> list[dict[str, Any]]:
+    """Measure the decisions of ``random`` a second in both games, one beside the other, by number of players."""
+    results = []
+    for players in (3, 4, 5):
+        say(f"random x {players} in both games: {runs} alternating runs")
+        loops = {name: Loop("random", players, name) for name in GAMES}
+        games = {name: loop.games_for(seconds) for name, loop in loops.items()}
+        decisions = {name: loop.decisions_a_game() for name, loop in loops.items()}
+        rates: dict[str, list[float]] = {name: [] for name in loops}
+        for _ in range(runs):
+            for name, loop in loops.items():
+                rates[name].append(games[name] * decisions[name] / loop.seconds(games[name]))
+        medians = {name: median(values) for name, values in rates.items()}
+        ratio = medians["velocity"] / medians["velonimo"]
+        results.append({"players": players, "decisions_per_s": medians, "velocity_to_velonimo": ratio})
     return results
 
 
@@ -213,8 +241,12 @@ def print_result(result: dict[str, Any]) -> None:
     for row in result["loops"]:
         ratios = ", ".join(f"{ratio:.2f} of {way}" for way, ratio in row["ratios"].items()) or "no gcc"
         print(f"{row['bot']:8} {row['players']:7} {row['games_per_s']['engine']:10,.0f}  {ratios}")
+    print(f"{'random':8} {'players':>7} {'decisions/s':>11}  of VeloCity, and their ratio to those of Velonimo")
+    for row in result["games"]:
+        rate = row["decisions_per_s"]["velocity"]
+        print(f"{'':8} {row['players']:7} {rate:11,.0f}  {row['velocity_to_velonimo']:.2f}")
     for name, value in result.items():
-        if name != "loops":
+        if name not in ("loops", "games"):
             print(f"{name:30} {value:.2f}")
 
 
@@ -232,6 +264,7 @@ def main() -> None:
         loops = measure_loops(build_yardstick(Path(folder)), options.runs, options.seconds)
     result = {
         "loops": loops,
+        "games": measure_games(options.runs, options.seconds),
         **starts,
         **measure_command(options.runs),
         **measure_memory(),

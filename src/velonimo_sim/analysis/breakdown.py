@@ -38,8 +38,9 @@ def outcomes_by(
 
     Parameters
     ----------
-    source : LoadedRuns, Path, str, sequence or mapping of them, or pandas.DataFrame
-        Runs, or their rows with ``group`` or ``deal_id``.
+    source : LoadedRuns, LoadedRows, Path, str, sequence or mapping of them, or pandas.DataFrame
+        Runs; their rows of one kind, as ``load("my-run").races``, which tells the ``turns`` of a race from those of a
+        seat; or rows at hand with ``group`` or ``deal_id``.
     by : sequence of str
         Columns, such as ``bot``, ``seat``, ``players``, ``run``, ``col``, ``started``, ``tortoises``, a feature of the
         hand (``HAND_FEATURES``), or a rule option, as ``jersey_bonus``; none for the mean of all.

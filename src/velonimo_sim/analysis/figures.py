@@ -106,7 +106,7 @@ def seat_effects(frame: "pd.DataFrame", ax: "Axes", outcome: str | None = None) 
     _check(frame, "seat_effects", ("seat", "effect"))
     ax.axhline(0, color="0.5", zorder=0)
     _draw_points(frame, ax, _places_along(frame["seat"], ax.xaxis), "effect")
-    ax.set_xlabel("seat (0 starts the first col)")
+    ax.set_xlabel("seat (0 begins)")
     _name_difference(ax.yaxis, _outcome_of(frame, outcome), "effect on the")
     return _finish(frame, ax)
 

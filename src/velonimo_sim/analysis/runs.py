@@ -31,8 +31,8 @@ Folder: TypeAlias = "Path | str"
 Folders: TypeAlias = "Folder | Sequence[Folder] | Mapping[str, Folder]"
 """The folder of a run, several of them, or several with what they are called."""
 
-Source: TypeAlias = "LoadedRuns | Folders | pd.DataFrame"
-"""Runs, or rows: what can be read by columns."""
+Source: TypeAlias = "LoadedRuns | LoadedRows | Folders | pd.DataFrame"
+"""Runs, their rows of one kind, or rows at hand: what can be read by columns."""
 
 _OF_THE_RUN = ("run", "players", "group")
 """Columns that say of which run, at a table of how many, and of which deal a row is."""
@@ -384,7 +384,7 @@ def rule_words(value: object) -> str:
         parts = (f"{key}={rule_words(part)}" for key, part in value.items())
         return str(value["name"]) if "name" in value else ";".join(parts)
     if isinstance(value, list):
-        return ",".join(map(rule_words, value))
+        return ",".join(map(rule_words, value)) or "none"
     if isinstance(value, bool):
         return "on" if value else "off"
     return "none" if value is None else str(value)
@@ -423,10 +423,10 @@ def batches(source: Source, columns: Sequence[str], shared: bool = False) -> Ite
 
     Parameters
     ----------
-    source : LoadedRuns, Path, str, sequence or mapping of them, or pandas.DataFrame
+    source : LoadedRuns, LoadedRows, Path, str, sequence or mapping of them, or pandas.DataFrame
         Runs, or rows; rows without ``group`` are grouped by ``deal_id``.
     columns : sequence of str
-        Which columns; those that games do not have make the rows those of cols or races.
+        Which columns; of runs, those that games do not have make the rows those of cols or races.
     shared : bool
         Leave out the deals that not all runs of their seed have played, such as those that one broken off lacks.
 
@@ -443,6 +443,9 @@ def batches(source: Source, columns: Sequence[str], shared: bool = False) -> Ite
         rows = _checked(source, [*columns, "run"] if shared else columns)
         # Rows do not say which runs are from one seed: those of which none has a deal of another are of as many.
         yield _of_shared_deals(rows, int(_runs_of_deals(rows).max())) if shared else rows
+        return
+    if isinstance(source, LoadedRows):
+        yield from source.batches(columns, shared)
         return
     runs = source if isinstance(source, LoadedRuns) else load(source)
     in_games = set(needed_for(columns)) <= {*runs.games.columns}

@@ -22,7 +22,7 @@ class Kind(IntEnum):
     """What a move does; the text form stands beside it."""
 
     SOLO = 1  # solo, solo refuel, solo breakaway
-    PACK = 2  # pack 27, pack 27 refuel, pack park
+    PACK = 2  # pack 27, pack 27 refuel, pack park; pack 27 breakaway, which is never legal
     DIE = 3  # red from 33, energy from 33, sum from park
     FOLLOW = 4  # follow: a courier goes along for a can
     STAY = 5  # stay

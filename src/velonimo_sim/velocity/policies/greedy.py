@@ -20,10 +20,13 @@ CAN = 3.0
 @compiled_bot(
     "greedy",
     "most progress in this turn for the cans spent",
-    [Parameter("can", float, CAN, (0, 100), "spaces that a can has to gain")],
+    [
+        Parameter("can", float, CAN, (0, 100), "spaces that a can has to gain"),
+        Parameter("packs", bool, True, help="ride in packs"),
+    ],
     game="velocity",
 )
 def greedy(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Choose the move of the most progress."""
-    can = float(scratch["parameters"][0])
-    return choose_by_outlook(view, Taste(can, can, 0.0))
+    can, packs = float(scratch["parameters"][0]), scratch["parameters"][1] > 0
+    return choose_by_outlook(view, Taste(can, can, 0.0, packs))

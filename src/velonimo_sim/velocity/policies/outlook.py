@@ -38,11 +38,14 @@ class Taste(NamedTuple):
         What a can is worth when it is spent to stay on an obstacle.
     second_courier : float
         What it is worth to have the second courier cross the finish line.
+    packs : bool
+        Whether it rides in packs.
     """
 
     can: float
     can_at_obstacle: float
     second_courier: float
+    packs: bool
 
 
 WIN = 1_000.0
@@ -235,7 +238,7 @@ def _best_ride(view: View, taste: Taste) -> np.uint64:
         worth = outlook_of_breakaway(view, taste)
         if worth > best:
             best, move = worth, move_of(Kind.SOLO, BREAKAWAY, 0)
-    rest = packs(view)
+    rest = packs(view) if taste.packs else U0
     while rest:
         origin = lowest_index(rest)
         rest = without_lowest(rest)

@@ -75,7 +75,7 @@ def rollout(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     """Choose the move that does best in playouts."""
     moves, scores = scratch["moves"], np.zeros(len(scratch["moves"]))
     n, budget = legal_moves(view, moves), integer(scratch["parameters"][0])
-    states, dice, taste = np.empty(2, STATE), np.empty(1, STREAM), Taste(CAN, CAN, 0.0)
+    states, dice, taste = np.empty(2, STATE), np.empty(1, STREAM), Taste(CAN, CAN, 0.0, True)
     states[0]["view"] = view
     last_turn = integer(view["turns"]) + integer(scratch["parameters"][1]) * integer(view["players"])
     rounds = rounds_of(n)

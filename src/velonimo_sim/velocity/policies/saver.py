@@ -63,4 +63,4 @@ def saver(view: View, scratch: Scratch, stream: Stream) -> np.uint64:
     keeps, hold, places = scratch["parameters"][0] > 0, scratch["parameters"][1], scratch["parameters"][2]
     can = DEAR_CAN if keeps and view["cans"][view["turn"]] <= 1 else CAN
     second_courier = HELD_BACK if holds_back(view, integer(hold), integer(places)) else 0.0
-    return choose_by_outlook(view, Taste(can, CAN_AT_OBSTACLE if keeps else CAN, second_courier))
+    return choose_by_outlook(view, Taste(can, CAN_AT_OBSTACLE if keeps else CAN, second_courier, True))
