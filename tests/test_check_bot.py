@@ -3,6 +3,7 @@
 import json
 import random
 import sys
+from collections import Counter
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -11,8 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conftest import quick_bots
 from velonimo_sim import Move, UsageError, check_bot, compiled_bot
 from velonimo_sim.check_bot import Flaw, Report, positions_of_games
+from velonimo_sim.game import GAMES
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.moves import KEEP
 from velonimo_sim.velonimo.policies.base import Scratch
@@ -45,12 +48,45 @@ def check(bot: str, positions: int = POSITIONS) -> Report:
 # Positions.
 
 
+@pytest.mark.parametrize("name", GAMES)
+def test_positions_are_sound_and_of_all_phases_and_player_counts(name: str) -> None:
+    game = GAMES[name]
+    states = list(islice(positions_of_games(0, name), 800))
+    phases = game.module("view").Phase
+    assert [fault for state in states for fault in game.module("state").validate(state)] == []
+    met = Counter(phases(int(state["view"]["phase"])) for state in states)
+    assert set(met) == {phase for phase in phases if phase.name not in ("COL_OVER", "GAME_OVER")}
+    assert min(met.values()) > 15
+    assert {int(state["view"]["players"]) for state in states} == set(game.players)
+    assert len({state.tobytes() for state in states}) > 0.95 * len(states)
+
+
 def test_positions_are_those_of_their_seed() -> None:
     first, again, other = ([state.tobytes() for state in islice(positions_of_games(seed), 100)] for seed in (3, 3, 4))
     assert first == again != other
 
 
 # Sound bots.
+
+SLOW = ("champion", "cheater")
+BOTS = [
+    pytest.param("velonimo", bot.text, id=bot.name, marks=pytest.mark.slow if bot.name in SLOW else ())
+    for bot in quick_bots()
+]
+BOTS += [
+    pytest.param("velocity", f"{name}:n=2" if name == "rollout" else name, id=f"velocity-{name}")
+    for name in GAMES["velocity"].bots
+]
+"""Every bot of every game, those that search with few playouts."""
+
+
+@pytest.mark.parametrize(("game", "text"), BOTS)
+def test_every_bot_of_the_house_passes(game: str, text: str) -> None:
+    report = check_bot.check_bot(text, POSITIONS, game=game)
+    sees_all = GAMES[game].parse_bot(text).sees_all
+    assert [finding.flaw for finding in report.findings] == ([Flaw.PEEKS] if sees_all else [])
+    assert sees_all == (text.partition(":")[0] == "cheater")
+    assert 0 < report.mean_ms <= report.worst_ms
 
 
 class Sound:

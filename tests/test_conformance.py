@@ -1,6 +1,5 @@
 """One suite over every game: games by numbers of players by rules; and wrong games that its checks must reject."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import count, islice
@@ -31,9 +30,7 @@ from conformance import (
     check_told,
     trace,
 )
-from conftest import quick_bots
-from velonimo_sim import check_bot
-from velonimo_sim.check_bot import Flaw, positions_of_games
+from velonimo_sim._jit import INTERPRETED
 from velonimo_sim.errors import IllegalMoveError
 from velonimo_sim.game import GAMES, GameSpec
 from velonimo_sim.record_faults import RecordFaultError
@@ -45,8 +42,9 @@ TABLES = [
     for game in GAMES.values()
     for players in game.players
     for number in range(len(game.module("rules").VARIED))
+    if not INTERPRETED or number == players % len(game.module("rules").VARIED)
 ]
-"""Every game with every number of players under every choice of rules that bots are checked under, by its number."""
+"""Games by numbers of players by the rules that bots are checked under, which have a number in ``VARIED``."""
 
 traced = cache(trace)
 
@@ -72,54 +70,15 @@ def test_games_of_a_table_keep_their_promises(
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 def test_the_traced_games_meet_every_phase(game: GameSpec) -> None:
     """The checks are about something, under all choices of rules together."""
+    tables = [table.values for table in TABLES if table.values[0] is game]
     views = [
         state["view"]
-        for players in game.players
-        for rules in game.module("rules").VARIED
-        for step in traced(game, players, rules).steps
+        for _, players, number in tables
+        for step in traced(game, players, game.module("rules").VARIED[number]).steps
         for state in (step.before, step.after)
     ]
     phases = game.module("view").Phase
     assert {phases(int(view["phase"])) for view in views} == set(phases)
-
-
-# Bots.
-
-POSITIONS = 300
-
-
-SLOW = ("champion", "cheater")
-BOTS = [
-    pytest.param("velonimo", bot.text, id=bot.name, marks=pytest.mark.slow if bot.name in SLOW else ())
-    for bot in quick_bots()
-]
-BOTS += [
-    pytest.param("velocity", f"{name}:n=2" if name == "rollout" else name, id=f"velocity-{name}")
-    for name in GAMES["velocity"].bots
-]
-"""Every bot of every game, those that search with few playouts."""
-
-
-@pytest.mark.parametrize(("game", "text"), BOTS)
-def test_every_bot_of_the_house_passes_the_check_of_bots(game: str, text: str) -> None:
-    report = check_bot.check_bot(text, POSITIONS, game=game)
-    sees_all = GAMES[game].parse_bot(text).sees_all
-    assert [finding.flaw for finding in report.findings] == ([Flaw.PEEKS] if sees_all else [])
-    assert sees_all == (text.partition(":")[0] == "cheater")
-    assert 0 < report.mean_ms <= report.worst_ms
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_bots_are_checked_in_sound_positions_of_all_phases_and_numbers_of_players(name: str) -> None:
-    game = GAMES[name]
-    states = list(islice(positions_of_games(0, name), 800))
-    phases = game.module("view").Phase
-    assert [fault for state in states for fault in game.module("state").validate(state)] == []
-    met = Counter(phases(int(state["view"]["phase"])) for state in states)
-    assert set(met) == {phase for phase in phases if phase.name not in ("COL_OVER", "GAME_OVER")}
-    assert min(met.values()) > 15
-    assert {int(state["view"]["players"]) for state in states} == set(game.players)
-    assert len({state.tobytes() for state in states}) > 0.95 * len(states)
 
 
 # Wrong games, each of which one check must reject.
