@@ -91,7 +91,7 @@ def test_a_broken_package_is_named_on_stderr_and_the_others_are_listed(
         "ModuleNotFoundError: No module named 'nowhere'\n"
     )
     assert command("show", "broken")[0] == 2
-    assert command("show", "seer")[1].startswith("seer: looks (cheats: it sees all cards)\n")
+    assert command("show", "seer")[1].startswith("seer: looks (cheats: it sees all)\n")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_broken_package_is_named_on_stderr_and_the_others_are_listed(
         ),
         (
             "./patience.py:seer",
-            "./patience.py:seer: looks (cheats: it sees all cards)\n  share=0.5: how much; a number 0-1\n",
+            "./patience.py:seer: looks (cheats: it sees all)\n  share=0.5: how much; a number 0-1\n",
         ),
     ],
 )

@@ -103,7 +103,7 @@ def test_the_starter_leads(starter: int) -> None:
 def test_rules_by_name_or_as_a_set(rules: RuleSet | str | None, expected: RuleSet) -> None:
     game = new_game(4, 7, rules)
     assert game.rules == expected
-    assert game.view(0)["rules"] == expected.to_dict()
+    assert game.view(0)["rules"] == expected.in_force(4)
 
 
 @each_players

@@ -10,7 +10,7 @@ import pytest
 from velonimo_sim.analysis import load, outcomes_by
 from velonimo_sim.analysis.runs import rule_words
 from velonimo_sim.errors import CorruptDataError, UsageError
-from velonimo_sim.game import GAMES
+from velonimo_sim.game import GAMES, GameSpec
 from velonimo_sim.records import RunFolder, claim_run_folder, clear_run_folder, disk_need
 from velonimo_sim.run_files import SCHEMA_VERSION, check_shard, finished_shards, is_unbegun, unfinished_files
 from velonimo_sim.velonimo.rows import GAME_ROW
@@ -180,3 +180,9 @@ def test_two_games_at_once_are_refused(run: Path, tmp_path: Path) -> None:
     (other / "run.json").write_text(json.dumps(manifest | {"game": "velonimo"}))
     with pytest.raises(UsageError, match=r"run is of velocity, .*other is of velonimo: allowed are runs of one game$"):
         load([run, other])
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+def test_no_column_is_called_as_a_rule_option_or_as_what_the_analysis_adds_to_rows(game: GameSpec) -> None:
+    added = {"run", "players", "group", *game.rule_set.official().to_dict()}
+    assert not added & {*(game.game_row.names or ()), *(game.detail_row.names or ())}

@@ -359,7 +359,7 @@ def adds(view: int, scratch: int, stream: int) -> np.uint64:
         ("test_plug_ins:adds", "velonimo", "bot test_plug_ins:adds is a bot of chess: bots of velonimo are random, "),
         ("test_plug_ins:Castles", "velonimo", "bot test_plug_ins:Castles is a bot of chess: bots of velonimo are "),
         ("gredy", "chess", "unknown bot 'gredy': there are random, patzer"),
-        ("greedy", "ches", "unknown game 'ches': there are velonimo, chess; did you mean 'chess'?"),
+        ("greedy", "ches", "unknown game 'ches': there are velonimo, velocity, chess; did you mean 'chess'?"),
     ],
 )
 def test_a_bot_of_another_game_is_refused_in_one_line(text: str, game: str, message: str) -> None:
@@ -425,10 +425,11 @@ def test_a_plain_bot_sees_the_view_of_its_seat_and_all_legal_moves() -> None:
     game = new_game(3, seed=8)
     for _ in range(60):
         view = game.state["view"]
-        player = PlainPlayer(Witness(), "velonimo", game.rules.to_dict())
+        rules = game.rules.in_force(3)
+        player = PlainPlayer(Witness(), "velonimo", rules)
         player.choose(view)
         _, (seen, moves, _) = Witness.seen[-1]
-        assert seen == game.view(int(view["turn"])) == describe_view(view, game.rules.to_dict())
+        assert seen == game.view(int(view["turn"])) == describe_view(view, rules)
         assert [str(move) for move in moves] == game.legal_moves()
         game.play(str(moves[0]))
 

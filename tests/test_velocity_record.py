@@ -429,6 +429,19 @@ def test_a_field_of_a_wrong_type(name: str, value: Any) -> None:
         assert_no_record(record, "" if own_message else f"{where}{field} is {value!r}, which no record can hold")
 
 
+@pytest.mark.parametrize("text", ["two\nlines", "\ud800"], ids=["two lines", "no character"])
+def test_a_text_that_no_message_could_repeat_in_its_line(text: str) -> None:
+    for name, field in (("race", "ended_by"), ("ride", "move"), ("refused attempt", "refused")):
+        record = race()
+        where, part = part_of(record, name)
+        part[field] = text
+        assert_no_record(record, f"{where}{field} is {text!r}, which no record can hold")
+    record = race()
+    where, part = part_of(record, "ride")
+    part["then"]["phase"] = text
+    assert_no_record(record, f"{where}then is ")
+
+
 @pytest.mark.parametrize("name", PARTS)
 def test_a_field_that_does_not_exist(name: str) -> None:
     record = race()

@@ -48,6 +48,12 @@ class First:
     def choose(self, view, moves, rng):
         return moves[0]
 
+class Counting:
+    def choose(self, view, moves, rng):
+        assert view["supply"] + sum(view["cans"]) == view["rules"]["cans"]
+        assert max(map(len, view["couriers"])) <= view["rules"]["couriers"]
+        return moves[0]
+
 class Faulty:
     def choose(self, view, moves, rng):
         return "follow" if view["phase"] == "ride" and rng.random() < 0.1 else rng.choice(moves)
@@ -93,6 +99,11 @@ def played(*arguments: str, out: str = "run") -> Said:
     return said
 
 
+def test_a_plain_bot_is_shown_the_rules_as_they_are_with_so_many_players() -> None:
+    played(*GAME, "--bots", "mine.py:Counting", "greedy", "greedy", *QUIET, "--games", "3")
+    assert check_bot.check_bot("mine.py:Counting", 20, game="velocity").findings == ()
+
+
 # The rows.
 
 
@@ -113,14 +124,14 @@ def test_the_rows_of_a_tournament_agree_with_each_other(players: int) -> None:
     assert_whole("run", games, players)
     assert games % players == 0
     spent = seats[list(SPENT)].sum(axis=1)
-    got = seats["start_cans"] + seats["supplied"] + seats["compensated"]
+    got = seats["cans_at_start"] + seats["supplied"] + seats["compensated"]
     assert (got - spent - seats["lost"]).tolist() == seats["cans_left"].tolist()
     rides = seats[["solo", "refuel", "breakaway", "pack", "pack_refuel"]].sum(axis=1)
     assert rides.tolist() == seats["turns"].tolist()
     assert (seats["on_refuel"] == seats["refuel"] + seats["pack_refuel"]).all()
     assert (seats["on_breakaway"] == 2 * seats["breakaway"]).all()
     assert (seats["sent_to_park"] <= seats["moved_back"]).all()
-    assert seats["start_cans"].tolist() == [[1, 0, 2, 0, 0, 0, 0][seat] for seat in range(players)] * games
+    assert seats["cans_at_start"].tolist() == [[1, 0, 2, 0, 0, 0, 0][seat] for seat in range(players)] * games
     for race in races.to_dict("records"):
         assert_race(race, seats[seats["game_id"] == race["game_id"]])
 
@@ -224,6 +235,15 @@ def test_another_course_is_another_run() -> None:
     said = play(*RUN, "--rule", "course=lane.toml", "--games", "12", "--resume", "--out", "run")
     assert_one_line(said, 2, "run: is another run: rules: course is")
     assert contents("run") == before
+
+
+def test_a_run_of_another_game_is_not_gone_on_with() -> None:
+    played(*RUN, "--rule", "course=lane.toml", "--games", "3")
+    said = play("--game", "velonimo", "--resume", "--out", "run")
+    assert (said.status, said.err) == (
+        2,
+        "velonimo_sim.tournament: --resume run: is a run of velocity, and not of velonimo\n",
+    )
 
 
 def test_rules_are_compared() -> None:

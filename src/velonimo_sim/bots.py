@@ -13,7 +13,7 @@ COMMAND = "velonimo_sim.bots"
 
 def describe_bot(bot: Bot) -> list[str]:
     """Return what there is to know of a bot: what it does, and its parameters, one a line."""
-    cheats = " (cheats: it sees all cards)" if bot.sees_all else ""
+    cheats = " (cheats: it sees all)" if bot.sees_all else ""
     return [f"{bot.name}: {bot.policy.help}{cheats}"] + [
         f"  {_setting(parameter)}: {parameter.help}{'; ' if parameter.help else ''}{parameter.allowed}"
         for parameter in bot.policy.parameters
@@ -35,7 +35,7 @@ def list_bots(game: str) -> None:
     width = max(len(bot.name) for bot in bots)
     for bot in bots:
         settings = ",".join(map(_setting, bot.policy.parameters))
-        marks = (f" ({settings})" if settings else "") + (" (cheats: it sees all cards)" if bot.sees_all else "")
+        marks = (f" ({settings})" if settings else "") + (" (cheats: it sees all)" if bot.sees_all else "")
         print(f"{bot.name:<{width}}  {bot.policy.help}{marks}")
 
 

@@ -20,18 +20,13 @@ def is_flag(value: Any) -> bool:
 
 
 def is_text(value: Any) -> bool:
-    """Whether a value is a text."""
-    return isinstance(value, str)
+    """Whether a value is a text of one line, as messages and stories repeat it."""
+    return isinstance(value, str) and value.isprintable()
 
 
 def is_object(value: Any) -> bool:
     """Whether a value is an object of JSON."""
     return isinstance(value, dict)
-
-
-def is_id(value: Any) -> bool:
-    """Whether a value can name a game: a text of one line."""
-    return isinstance(value, str) and value.isprintable()
 
 
 def is_then(value: Any) -> bool:

@@ -109,7 +109,7 @@ class Table:
         self._policies = policy_table([*(bot.policy.function for bot in bots), engine.uniform.function], engine.policy)
         self._settings = bot_settings(bots)
         self._players = {
-            (index, copy): PlainPlayer(bot.policy.make(bot.values), engine.game, rules.to_dict())
+            (index, copy): PlainPlayer(bot.policy.make(bot.values), engine.game, rules.in_force(seatings.shape[1]))
             for index, bot in enumerate(bots)
             if isinstance(bot.policy, PlainPolicy)
             for copy in range((seatings == index).sum(axis=1).max())

@@ -81,7 +81,10 @@ def _read(arguments: Sequence[str] | None) -> argparse.Namespace:
         raise UsageError("--resume --overwrite: allowed is one of them")
     if options.resume:
         folder = _folder_to_resume(options)
-        options = read_options(given, _options_of_run(folder))
+        run = _options_of_run(folder)
+        options = read_options(given, run)
+        if run.get("game", options.game) != options.game:
+            raise UsageError(f"--resume {folder}: is a run of {run['game']}, and not of {options.game}")
         options.out = str(folder)
     return options
 

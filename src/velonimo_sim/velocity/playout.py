@@ -40,7 +40,7 @@ def _open_rows(rows: NDArray[np.void], race: np.void, view: View) -> None:
         row["pack"] = 0
         row["pack_refuel"] = 0
         row["carried"] = 0
-        row["start_cans"] = view["cans"][seat]
+        row["cans_at_start"] = view["cans"][seat]
         row["on_slipstream"] = 0
         row["on_obstacles"] = 0
     race["decisions"] = 0

@@ -6,7 +6,6 @@ from velonimo_sim.errors import CorruptDataError, UsageError
 from velonimo_sim.record_checks import (
     Check,
     check_fields,
-    is_id,
     is_integer,
     is_object,
     is_one_of,
@@ -30,7 +29,7 @@ _STANDING: dict[str, Check] = {
 """How the race stands: in snapshots, and at the end."""
 _GAME: dict[str, Check] = _STANDING | {
     "game": is_one_of("velocity"),
-    "id": is_id,
+    "id": is_text,
     "players": is_one_of(*range(MIN_PLAYERS, MAX_PLAYERS + 1)),
     "rules": is_object,
     "starter": is_integer,

@@ -29,7 +29,7 @@ GAME_ROW = np.dtype(
         ("carried", "i4"),  # times that another player's pack ride moved one of its couriers along
         ("moved_back", "i4"),  # moves back from obstacles
         ("sent_to_park", "i4"),  # those of them to the car park
-        ("start_cans", "i1"),  # cans before the first turn
+        ("cans_at_start", "i1"),  # cans before the first turn; the rule option ``start_cans`` says it of all seats
         ("supplied", "i4"),  # cans earned on supply spaces
         ("compensated", "i4"),  # cans earned by moves back
         ("lost", "i4"),  # cans that other players took

@@ -96,7 +96,7 @@ def validate(state: State) -> list[str]:
 
 
 def _faults_of_rules(view: View) -> list[str]:
-    if not is_integer_in(view["rules"]["length"], 1, 60) or view["rules"]["n_faces"].min() < 1:
+    if not is_integer_in(view["rules"]["length"], 1, MAX_LENGTH) or view["rules"]["n_faces"].min() < 1:
         return ["rules: the course or a die is none"]
     try:
         again = RuleSet.from_record(view["rules"]).to_record(int(view["players"]))

@@ -132,7 +132,7 @@ class Game:
         UsageError
             If there is no such seat.
         """
-        return DrawnView(describe_view(view_of(self.state, seat), self.rules.to_dict()))
+        return DrawnView(describe_view(view_of(self.state, seat), self.rules.in_force(self.players)))
 
     def record(self) -> DrawnRecord:
         """Return the game so far as a record; ``game_records.write_records`` makes a file of finished ones.
@@ -143,7 +143,7 @@ class Game:
 
     def _seen(self) -> DrawnView:
         """Return the table as the seat to act sees it."""
-        return DrawnView(describe_view(self.state["view"], self.rules.to_dict()))
+        return DrawnView(describe_view(self.state["view"], self.rules.in_force(self.players)))
 
     def __repr__(self) -> str:
         """Show the table as the seat to act sees it."""

@@ -8,7 +8,6 @@ from velonimo_sim.record_checks import (
     Check,
     check_fields,
     is_flag,
-    is_id,
     is_integer,
     is_object,
     is_one_of,
@@ -33,7 +32,7 @@ _integers, _cards = list_of(is_integer), list_of(_is_card)
 _TRUE = is_one_of(True)
 
 _GAME = {
-    "id": is_id,
+    "id": is_text,
     "players": is_one_of(*range(MIN_PLAYERS, MAX_PLAYERS + 1)),
     "cols": is_one_of(*range(1, MAX_COLS + 1)),
     "legends": is_flag,
