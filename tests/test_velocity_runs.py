@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -298,6 +299,14 @@ def test_who_takes_too_long_forfeits() -> None:
     rows = frame("run")
     assert set(rows[rows["bot"] == "mine.py:Late"]["fault"]) == {3}
     assert not rows[rows["bot"] != "mine.py:Late"]["fault"].any()
+
+
+def test_the_command_in_a_report_plays_the_same_races_on_a_course_of_its_own() -> None:
+    played(*RUN, "--rule", "course=lane.toml", "--rule", "pack_from_start=off", "--games", "3")
+    Path("lane.toml").unlink()
+    command = shlex.split(report.command_of(manifest("run")["options"]))
+    played(*command[3:], "--workers", "1", "--quiet", out="again")
+    assert_same_rows("run", "again")
 
 
 def test_a_report_of_a_run_is_written() -> None:

@@ -4,6 +4,7 @@ The page holds its figures and needs nothing else. It is made from the files of 
 """
 
 import argparse
+import json
 import shlex
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
@@ -153,7 +154,7 @@ def command_of(options: Mapping[str, Any]) -> str:
     for name, value in options.items():
         if isinstance(value, Mapping):
             for option, text in value.items():
-                words += [f"--{name}", f"{option}={rule_words(text)}"]
+                words += [f"--{name}", f"{option}={json.dumps(text) if isinstance(text, Mapping) else text}"]
         else:
             words += [f"--{name}", *(map(str, value) if isinstance(value, list) else [str(value)])]
     return shlex.join(words)
