@@ -425,15 +425,19 @@ def test_a_folder_of_runs_stands_for_those_in_it(played: Path) -> None:
 def test_columns_that_are_not_there_are_told_with_the_nearest(played: Path) -> None:
     runs = load(played / "base")
     for ask in (runs.cols.frame, lambda names: list(runs.cols.batches(names)), lambda names: runs.cols[names]):
-        with pytest.raises(UsageError, match=r"^unknown column of cols 'tortoise': .*; did you mean 'tortoises'\?$"):
+        with pytest.raises(
+            UsageError, match=r"^unknown column of cols of velonimo 'tortoise': .*; did you mean 'tortoises'\?$"
+        ):
             ask(["seat", "tortoise"])
-    with pytest.raises(UsageError, match=r"^unknown column of games 'plaec': .*; did you mean 'place'\?$"):
+    with pytest.raises(UsageError, match=r"^unknown column of games of velonimo 'plaec': .*; did you mean 'place'\?$"):
         runs.games["plaec"]
 
 
 @pytest.mark.parametrize("name", ["hand", "points", "beaten", "leads_after"])
 def test_columns_of_cols_are_not_those_of_games(played: Path, name: str) -> None:
-    with pytest.raises(UsageError, match=f"^unknown column of games '{name}': there are run, players, group, "):
+    with pytest.raises(
+        UsageError, match=f"^unknown column of games of velonimo '{name}': there are run, players, group, "
+    ):
         load(played / "base").games[name]
 
 
@@ -581,7 +585,7 @@ def test_a_feature_of_the_hand_is_a_column_of_cols(played: Path) -> None:
     for name in ("R7", "H25", "largest_colour", "loners"):
         assert run.cols[name].tolist() == hand_feature(name, hands).tolist()
     assert outcomes_by(run, ["H25"], "beaten")["rows"].sum() == len(hands)
-    with pytest.raises(UsageError, match="unknown column of games 'R7': there are run, players"):
+    with pytest.raises(UsageError, match="unknown column of games of velonimo 'R7': there are run, players"):
         run.games["R7"]
 
 

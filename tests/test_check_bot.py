@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conftest import quick_bots
 from velonimo_sim import Move, UsageError, check_bot, compiled_bot
 from velonimo_sim.check_bot import Flaw, Report, positions_of_games
 from velonimo_sim.game import GAMES
@@ -67,26 +66,6 @@ def test_positions_are_those_of_their_seed() -> None:
 
 
 # Sound bots.
-
-SLOW = ("champion", "cheater")
-BOTS = [
-    pytest.param("velonimo", bot.text, id=bot.name, marks=pytest.mark.slow if bot.name in SLOW else ())
-    for bot in quick_bots()
-]
-BOTS += [
-    pytest.param("velocity", f"{name}:n=2" if name == "rollout" else name, id=f"velocity-{name}")
-    for name in GAMES["velocity"].bots
-]
-"""Every bot of every game, those that search with few playouts."""
-
-
-@pytest.mark.parametrize(("game", "text"), BOTS)
-def test_every_bot_of_the_house_passes(game: str, text: str) -> None:
-    report = check_bot.check_bot(text, POSITIONS, game=game)
-    sees_all = GAMES[game].parse_bot(text).sees_all
-    assert [finding.flaw for finding in report.findings] == ([Flaw.PEEKS] if sees_all else [])
-    assert sees_all == (text.partition(":")[0] == "cheater")
-    assert 0 < report.mean_ms <= report.worst_ms
 
 
 class Sound:

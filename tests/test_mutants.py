@@ -246,9 +246,9 @@ MUTANTS = [
     ),
     Mutant(
         "VeloCity: all dice are thrown in a pack",
-        "velocity/step.py",
-        'return bool(view["is_pack"] and view["spaces"][die] & bit(integer(view["origin"])) != U0)',
-        'return bool(view["is_pack"] and view["spaces"][die] != U0)',
+        "velocity/legal.py",
+        '        if view["spaces"][seat] & bit(origin):\n',
+        '        if view["spaces"][seat]:\n',
         f"{VELOCITY}::test_c11_the_dice_of_the_pack_are_thrown",
     ),
     Mutant(
@@ -283,9 +283,9 @@ MUTANTS = [
     ),
     Mutant(
         "VeloCity: back to an obstacle on which somebody stands",
-        "velocity/step.py",
-        'view["rules"]["obstacles"] & ~taken & ~',
-        'view["rules"]["obstacles"] & ~',
+        "velocity/legal.py",
+        'view["rules"]["obstacles"] & ~taken & spaces_above',
+        'view["rules"]["obstacles"] & spaces_above',
         f"{VELOCITY}::test_c15_back_to_the_next_free_obstacle_towards_the_start",
     ),
     Mutant(

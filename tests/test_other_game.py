@@ -170,7 +170,7 @@ def test_a_mean_by_bot_needs_no_particulars(run: Path) -> None:
 def test_what_is_of_one_game_is_refused_in_one_line(run: Path) -> None:
     with pytest.raises(UsageError, match=r"run: is of velocity, which has no cols: there are games and races$"):
         _ = load(run).cols
-    with pytest.raises(UsageError, match="unknown column of races 'tortoises': there are"):
+    with pytest.raises(UsageError, match="unknown column of races of velocity 'tortoises': there are"):
         outcomes_by(run, ["tortoises"], "won")
 
 

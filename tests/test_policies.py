@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from conftest import position, quick_bots, states_of_game, thinks
 from velonimo_sim._jit import INTERPRETED
 from velonimo_sim.bot.text import Bot
+from velonimo_sim.check_bot import Flaw, check_bot
 from velonimo_sim.errors import UsageError
+from velonimo_sim.game import GAMES
 from velonimo_sim.rng import Stream, new_stream
 from velonimo_sim.velonimo.cards import DECK, HARES, card_texts, parse_cards
 from velonimo_sim.velonimo.legal import is_legal, legal_moves
@@ -527,6 +529,29 @@ def test_bot_changes_nothing_but_its_stream_and_scratch(bot: Bot) -> None:
 
 
 # Texts.
+
+
+# Whatever the game: what users let check their own bots by.
+
+LONG = ("champion", "cheater")
+CHECKED_BOTS = [
+    pytest.param("velonimo", bot.text, id=bot.name, marks=pytest.mark.slow if bot.name in LONG else ())
+    for bot in quick_bots()
+]
+CHECKED_BOTS += [
+    pytest.param("velocity", f"{name}:n=2" if name == "rollout" else name, id=f"velocity-{name}")
+    for name in GAMES["velocity"].bots
+]
+"""Every bot of every game, those that search with few playouts."""
+
+
+@pytest.mark.parametrize(("game", "text"), CHECKED_BOTS)
+def test_every_bot_of_the_house_passes_the_check_of_bots(game: str, text: str) -> None:
+    report = check_bot(text, 20 if INTERPRETED else 300, game=game)
+    sees_all = GAMES[game].parse_bot(text).sees_all
+    assert [finding.flaw for finding in report.findings] == ([Flaw.PEEKS] if sees_all else [])
+    assert sees_all == (text.partition(":")[0] == "cheater")
+    assert 0 < report.mean_ms <= report.worst_ms
 
 
 @pytest.mark.parametrize("text", ["random", "greedy", "hold-hares", "rollout", "rollout:n=1", "rollout:n=1000000"])

@@ -510,3 +510,14 @@ def test_cans_at_the_start_come_out_of_the_supply() -> None:
 def test_what_are_no_rules(rules: object) -> None:
     expected = f"rules {rules!r}: allowed is a RuleSet, and where a game begins the name of a preset"
     assert message_of(new_state, 3, rules) == expected
+
+
+@pytest.mark.parametrize("field", ["length", "supply"])
+def test_a_number_of_too_many_digits_is_one_line(field: str, tmp_path: Path) -> None:
+    huge = "0x" + "f" * 5000
+    lines = {"name": '"huge"', "length": "2", "supply": "[1]", "obstacle": "[2]", "route": "[]"}
+    lines |= {field: huge if field == "length" else f"[{huge}]"}
+    file = tmp_path / "course.toml"
+    file.write_text("\n".join(f"{name} = {value}" for name, value in lines.items()), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"^.*course\.toml: a number in it has too many digits$"):
+        Course.load(file)

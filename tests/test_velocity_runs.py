@@ -234,7 +234,7 @@ def test_another_course_is_another_run() -> None:
     Path("lane.toml").write_text(COURSE.replace("[10, 6]", "[10, 5]").replace("8, 5", "8, 6"))
     before = contents("run")
     said = play(*RUN, "--rule", "course=lane.toml", "--games", "12", "--resume", "--out", "run")
-    assert_one_line(said, 2, "run: is another run: rules: course is")
+    assert_one_line(said, 2, "run: is another run: rules: course: supply: 1 is 6 in the run and 5 here")
     assert contents("run") == before
 
 

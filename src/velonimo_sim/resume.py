@@ -65,11 +65,11 @@ def differences_of(run: Mapping[str, Any], here: Mapping[str, Any]) -> str:
 
 
 def _single_values(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a manifest with an entry for each option of the rules, and for each bot."""
+    """Return a manifest with an entry for each option of the rules, for each bot, and for each kind of spaces."""
     values: dict[str, Any] = {}
     for name, value in content.items():
         if isinstance(value, dict):
-            values |= {f"{name}: {option}": chosen for option, chosen in value.items()}
+            values |= {f"{name}: {inner}": chosen for inner, chosen in _single_values(value).items()}
         elif isinstance(value, list):
             values |= {f"{name}: {number}": entry for number, entry in enumerate(value)} | {
                 f"{name}: number": len(value)

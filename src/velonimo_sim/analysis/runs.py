@@ -313,7 +313,8 @@ class LoadedRows:
         for name in names:
             if not {*needed_for([name])} <= {*self.columns}:
                 features = ["features of hands such as R7"] if "hand" in self.columns else []
-                raise unknown_name(f"column of {self._kind}", name, [*self.columns, *features])
+                kind = f"column of {self._kind} of {self._runs.runs[0].game}"
+                raise unknown_name(kind, name, [*self.columns, *features])
         seeds = list(dict.fromkeys(run.seed_key for run in self._runs.runs))
         for number, seed in enumerate(seeds):
             streams = [

@@ -1,11 +1,13 @@
 """Reading courses and dice: TOML files and what manifests and records hold, checked field by field."""
 
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from velonimo_sim.errors import UsageError, in_one_line, is_integer_in, unknown_name
+
+Data = TypeVar("Data")
 
 
 def read_toml(path: Path | str, kind: str) -> dict[str, Any]:
@@ -22,6 +24,23 @@ def read_toml(path: Path | str, kind: str) -> dict[str, Any]:
         raise UsageError(f"{kind} {path}: cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{kind} {path}: is no TOML ({in_one_line(error)})") from None
+
+
+def read_from(path: Path | str, kind: str, read: Callable[[object], Data]) -> Data:
+    """Return what a function reads from the content of a TOML file; its mistakes are told with the file's name.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be read, or its content is refused.
+    """
+    content = read_toml(path, kind)
+    try:
+        return read(content)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
+    except ValueError:  # a number that is too long to be shown
+        raise UsageError(f"{path}: a number in it has too many digits") from None
 
 
 def checked_fields(content: object, kind: str, needed: Collection[str], optional: Collection[str]) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from velonimo_sim.errors import UsageError
-from velonimo_sim.velocity.data_file import checked_fields, checked_name, integers_in, read_toml
+from velonimo_sim.velocity.data_file import checked_fields, checked_name, integers_in, read_from
 
 TEAMS = ("red", "black", "yellow", "white", "green", "gray", "blue")
 """The teams by seat (C1)."""
@@ -89,11 +89,7 @@ class Dice:
         UsageError
             If the file cannot be read, or holds no possible dice.
         """
-        content = read_toml(path, "dice")
-        try:
-            return cls.from_dict(content)
-        except UsageError as error:
-            raise UsageError(f"{path}: {error}") from None
+        return read_from(path, "dice", cls.from_dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the dice as values that JSON knows."""

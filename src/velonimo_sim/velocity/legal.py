@@ -24,7 +24,7 @@ from velonimo_sim.velocity.moves import (
     place_in,
 )
 from velonimo_sim.velocity.rules import MAX_PLAYERS
-from velonimo_sim.velocity.view import Phase, View
+from velonimo_sim.velocity.view import NOBODY, Phase, View
 
 MAX_MOVES = 12
 """The most legal moves of a state: the own die, the energy die and their sum, each from four spaces (C10)."""
@@ -108,6 +108,24 @@ def spaces_of_others(view: View, seat: int) -> np.uint64:
         if other != seat:
             others |= view["spaces"][other]
     return others
+
+
+@inlined
+def space_behind(view: View, obstacle: int) -> int:
+    """Return where a courier is moved back to: the next obstacle on which nobody stands, or the car park (C15)."""
+    taken = spaces_of_others(view, NOBODY)
+    free = view["rules"]["obstacles"] & ~taken & spaces_above(obstacle)
+    return lowest_index(free) if free else car_park(view)
+
+
+@inlined
+def dice_of_pack(view: View, origin: int) -> np.uint64:
+    """Return the dice that a pack ride from a space throws: those of all teams there (C11); bit d is die d."""
+    dice = U0
+    for seat in range(integer(view["players"])):
+        if view["spaces"][seat] & bit(origin):
+            dice |= bit(seat)
+    return dice
 
 
 @inlined

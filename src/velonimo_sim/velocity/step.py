@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from velonimo_sim._jit import inlined, kernel
-from velonimo_sim.bits import U0, U1, bit, integer, lowest_index
+from velonimo_sim.bits import U0, U1, bit, integer, lowest_index, without_lowest
 from velonimo_sim.errors import IllegalMoveError, UsageError, is_integer_in
 from velonimo_sim.rng import Stream, below_at, new_stream
 from velonimo_sim.velocity.dice import DICE, DIE_NAMES, ENERGY
@@ -22,10 +22,11 @@ from velonimo_sim.velocity.legal import (
     Refusal,
     as_space,
     car_park,
+    dice_of_pack,
     may_be_taken_from,
     most_cans_of_others,
     refusal,
-    spaces_of_others,
+    space_behind,
     value_of,
 )
 from velonimo_sim.velocity.moves import (
@@ -137,13 +138,10 @@ def choose_ride(view: View, move: np.uint64) -> None:
 
 
 @inlined
-def is_thrown(view: View, die: int) -> bool:
-    """Whether a ride throws a die: the own one, the energy die if cans are spent, those of the pack (C10, C11)."""
-    if die == ENERGY:
-        return bool(view["spent"] > 0)
-    if die == view["active"]:
-        return True
-    return bool(view["is_pack"] and view["spaces"][die] & bit(integer(view["origin"])) != U0)
+def dice_of_ride(view: View) -> np.uint64:
+    """Return the dice that a ride throws: the own one or those of the pack, the energy die for cans (C10, C11)."""
+    dice = dice_of_pack(view, integer(view["origin"])) if view["is_pack"] else bit(integer(view["active"]))
+    return dice | bit(ENERGY) if view["spent"] > 0 else dice
 
 
 @inlined
@@ -158,10 +156,12 @@ def throw(stream: Stream, turn: int, die: int, faces: int) -> int:
 @inlined
 def throw_dice(view: View, dice: Stream) -> None:
     """Throw the dice of the ride (C10, C11)."""
-    for die in range(DICE):
-        if is_thrown(view, die):
-            face = throw(dice, integer(view["turns"]), die, integer(view["rules"]["n_faces"][die]))
-            view["dice"][die] = view["rules"]["faces"][die, face]
+    thrown = dice_of_ride(view)
+    while thrown:
+        die = lowest_index(thrown)
+        thrown = without_lowest(thrown)
+        face = throw(dice, integer(view["turns"]), die, integer(view["rules"]["n_faces"][die]))
+        view["dice"][die] = view["rules"]["faces"][die, face]
 
 
 @inlined
@@ -286,17 +286,15 @@ def settle_courier(view: View, pays: bool) -> None:
 def move_back(view: View, seat: int) -> None:
     """Move an arrived courier to the next free obstacle towards the start, or to the car park, and pay (C15, C16)."""
     target = integer(view["target"])
-    taken = spaces_of_others(view, seat) | view["spaces"][seat]
-    free = view["rules"]["obstacles"] & ~taken & ~(bit(target) | (bit(target) - U1))
+    behind = space_behind(view, target)
     view["arrived"][seat] -= 1
     view["moved_back"][seat] += 1
-    if free:
-        move_courier(view, seat, target, lowest_index(free))
-        owe_cans(view, seat, 1)
-    else:
+    move_courier(view, seat, target, behind)
+    if behind == car_park(view):
         view["sent_to_park"][seat] += 1
-        move_courier(view, seat, target, car_park(view))
         owe_cans(view, seat, 2)
+    else:
+        owe_cans(view, seat, 1)
 
 
 # The finish, and the end of turn and race.
@@ -453,7 +451,7 @@ def describe(move: np.uint64) -> str:
 
 def _lay_out_dice(view: View, thrown: Mapping[str, int]) -> None:
     """Let the dice of a ride show given numbers."""
-    names = [DIE_NAMES[die] for die in range(DICE) if is_thrown(view, die)]
+    names = [DIE_NAMES[die] for die in range(DICE) if dice_of_ride(view) & bit(die)]
     if set(thrown) != set(names):
         raise UsageError(f"dice {', '.join(thrown) or 'none'}: this ride throws {', '.join(names)}")
     for name, number in thrown.items():

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from velonimo_sim.errors import UsageError, is_integer_in
-from velonimo_sim.velocity.data_file import checked_fields, checked_name, integers_in, read_toml
+from velonimo_sim.velocity.data_file import checked_fields, checked_name, integers_in, read_from
 
 MAX_LENGTH = 60
 """The most spaces of a course: they and the car park have a bit each in a word."""
@@ -67,9 +67,9 @@ class Course:
         for kind in (*_KINDS, "from_examples"):
             spaces = integers_in(getattr(self, kind), f"course {self.name}: {kind} space", 1, self.length)
             object.__setattr__(self, kind, tuple(sorted(spaces, reverse=True)))
-        self._check_each_space_once()
         if not self.supply:
             raise UsageError(f"course {self.name}: has no supply space; needed is one at least")
+        self._check_each_space_once()
 
     def _check_each_space_once(self) -> None:
         found: dict[int, str] = {}
@@ -112,11 +112,7 @@ class Course:
         UsageError
             If the file cannot be read, or holds no possible course.
         """
-        content = read_toml(path, "course")
-        try:
-            return cls.from_dict(content)
-        except UsageError as error:
-            raise UsageError(f"{path}: {error}") from None
+        return read_from(path, "course", cls.from_dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the course as values that JSON knows."""

@@ -4,8 +4,7 @@ A policy is ``move = policy(view, scratch, stream)``. It sees the view, which is
 scratch record, and draws its random numbers from its own stream; the dice of the game come from another.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numba import from_dtype, types
@@ -32,6 +31,3 @@ Scratch: TypeAlias = np.void
 
 POLICY = types.uint64(from_dtype(VIEW), from_dtype(SCRATCH), from_dtype(STREAM))
 """The signature of every compiled policy."""
-
-PolicyFunction: TypeAlias = Callable[[Any, Any, Any], np.uint64]
-"""A function of that signature."""

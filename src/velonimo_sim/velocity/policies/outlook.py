@@ -8,16 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from velonimo_sim._jit import inlined, kernel
-from velonimo_sim.bits import U0, U1, bit, integer, lowest_index, without_lowest
+from velonimo_sim._jit import kernel
+from velonimo_sim.bits import U0, bit, integer, lowest_index, without_lowest
 from velonimo_sim.velocity.dice import DICE, ENERGY, MAX_FACE, MAX_FACES
 from velonimo_sim.velocity.legal import (
     CHOICES,
     as_place,
     car_park,
+    dice_of_pack,
     may_be_taken_from,
     packs,
-    spaces_of_others,
+    space_behind,
     starts_by,
     value_of,
 )
@@ -60,19 +61,16 @@ def worth_of_landing(view: View, seat: int, target: int, cans: int, earns: bool,
     if view["rules"]["supply_spaces"] & here:
         return taste.can if earns else 0.0
     if view["rules"]["obstacles"] & here:
-        back = worth_of_moving_back(view, seat, target, taste)
+        back = worth_of_moving_back(view, target, taste)
         return max(back, -taste.can_at_obstacle) if cans > 0 else back
     return 0.0
 
 
 @kernel
-def worth_of_moving_back(view: View, seat: int, target: int, taste: Taste) -> float:
+def worth_of_moving_back(view: View, target: int, taste: Taste) -> float:
     """Return what a move back from an obstacle is worth: the spaces lost, and the cans for it (C15, C16)."""
-    taken = spaces_of_others(view, seat) | view["spaces"][seat]
-    free = view["rules"]["obstacles"] & ~taken & ~(bit(target) | (bit(target) - U1))
-    if free:
-        return target - lowest_index(free) + taste.can
-    return target - car_park(view) + 2 * taste.can
+    behind = space_behind(view, target)
+    return target - behind + (2 if behind == car_park(view) else 1) * taste.can
 
 
 @kernel
@@ -197,16 +195,6 @@ def outlook_of_breakaway(view: View, taste: Taste) -> float:
     return total / (n_own * n_energy) - BREAKAWAY * taste.can
 
 
-@inlined
-def dice_of_pack(view: View, origin: int) -> np.uint64:
-    """Return the dice that a pack ride from a space throws, the energy die not counted (C11)."""
-    dice = bit(integer(view["active"]))
-    for seat in range(integer(view["players"])):
-        if view["spaces"][seat] & bit(origin):
-            dice |= bit(seat)
-    return dice
-
-
 @kernel
 def choose_by_outlook(view: View, taste: Taste) -> np.uint64:
     """Return the move that gains most."""
@@ -218,7 +206,7 @@ def choose_by_outlook(view: View, taste: Taste) -> np.uint64:
     if phase == Phase.SLIPSTREAM:
         return FOLLOW if _gain_of_following(view, taste) > 0 else STAY
     if phase == Phase.OBSTACLE:
-        back = worth_of_moving_back(view, integer(view["turn"]), integer(view["target"]), taste)
+        back = worth_of_moving_back(view, integer(view["target"]), taste)
         return PAY if -taste.can_at_obstacle >= back else BACK
     return move_of(Kind.TAKE, 0, _foremost(view, may_be_taken_from(view, integer(view["turn"]))))
 
