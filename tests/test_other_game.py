@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from velonimo_sim import run_tournament
 from velonimo_sim.analysis import load, outcomes_by
 from velonimo_sim.analysis.runs import rule_words
 from velonimo_sim.errors import CorruptDataError, UsageError
 from velonimo_sim.game import GAMES, GameSpec
-from velonimo_sim.records import RunFolder, claim_run_folder, clear_run_folder, disk_need
+from velonimo_sim.options import tournament_from
+from velonimo_sim.records import RunFolder, claim_run_folder, clear_run_folder
 from velonimo_sim.run_files import SCHEMA_VERSION, check_shard, finished_shards, is_unbegun, unfinished_files
 from velonimo_sim.velonimo.rows import GAME_ROW
 from velonimo_sim.workers import Chunk
@@ -103,9 +105,13 @@ def test_a_run_is_deleted_games_first(fresh: Path, monkeypatch: pytest.MonkeyPat
     assert names(fresh) == []
 
 
-def test_disk_is_needed_by_kind() -> None:
-    assert disk_need(1_000, {"games": 4}) < disk_need(1_000, {"games": 4, "races": 1})
-    assert disk_need(1_000, {"games": 4, "races": 1}) < disk_need(1_000, {"games": 4, "cols": 20})
+@pytest.mark.parametrize("players", [4, 5])
+@pytest.mark.parametrize("game", GAMES)
+def test_a_run_takes_about_the_disk_that_is_said(game: str, players: int, tmp_path: Path) -> None:
+    options = {"game": game, "bots": ["greedy", *["random"] * (players - 1)], "games": 10_000}
+    run_tournament(tmp_path / "run", **options)
+    taken = sum(path.stat().st_size for path in (tmp_path / "run").glob("*.parquet"))
+    assert 0.4 < taken / tournament_from(options).bytes_of(10_000) < 1
 
 
 @pytest.mark.parametrize("game", [None, "chess"])
@@ -170,7 +176,7 @@ def test_a_mean_by_bot_needs_no_particulars(run: Path) -> None:
 def test_what_is_of_one_game_is_refused_in_one_line(run: Path) -> None:
     with pytest.raises(UsageError, match=r"run: is of velocity, which has no cols: there are games and races$"):
         _ = load(run).cols
-    with pytest.raises(UsageError, match="unknown column of races of velocity 'tortoises': there are"):
+    with pytest.raises(UsageError, match="unknown column of velocity 'tortoises': there are"):
         outcomes_by(run, ["tortoises"], "won")
 
 

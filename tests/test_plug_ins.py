@@ -370,11 +370,11 @@ def test_a_bot_of_another_game_is_refused_in_one_line(text: str, game: str, mess
 
 
 @pytest.mark.usefixtures("_chess")
-def test_a_class_that_names_no_game_plays_any() -> None:
-    assert [bot_text.parse_bot("picking:Picks", game).policy.game for game in ("velonimo", "chess")] == [
-        "velonimo",
-        "chess",
-    ]
+def test_a_class_that_names_no_game_plays_velonimo() -> None:
+    assert bot_text.parse_bot("picking:Picks", "velonimo").policy.game == "velonimo"
+    refused = r"^bot picking:Picks is a bot of velonimo: bots of chess are random, patzer; --game velonimo plays it$"
+    with pytest.raises(UsageError, match=refused):
+        bot_text.parse_bot("picking:Picks", "chess")
     assert bot_text.parse_bot("test_plug_ins:Castles", "chess").policy.game == "chess"
 
 

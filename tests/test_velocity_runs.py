@@ -46,20 +46,28 @@ def last(view, scratch, stream):
     return nth_move(view, count_moves(view) - 1)
 
 class First:
+    game = "velocity"
+
     def choose(self, view, moves, rng):
         return moves[0]
 
 class Counting:
+    game = "velocity"
+
     def choose(self, view, moves, rng):
         assert view["supply"] + sum(view["cans"]) == view["rules"]["cans"]
         assert max(map(len, view["couriers"])) <= view["rules"]["couriers"]
         return moves[0]
 
 class Faulty:
+    game = "velocity"
+
     def choose(self, view, moves, rng):
         return "follow" if view["phase"] == "ride" and rng.random() < 0.1 else rng.choice(moves)
 
 class Late:
+    game = "velocity"
+
     def choose(self, view, moves, rng):
         import time
         if view["phase"] == "die" and view["turns"] >= 6:

@@ -25,7 +25,7 @@ RIDES = ("solo", "refuel", "breakaway", "pack", "pack_refuel", "carried")
 CANS = ("supplied", "compensated", "lost", "on_refuel", "on_breakaway", "on_slipstream", "on_obstacles", "cans_left")
 TASTES = tuple(f"taste-{can}" for can in (0, 1, 2, 4, 5, 6))
 HOLDS = tuple(f"hold-{places}-among-{others}" for others in ("greedy", "savers") for places in (0, 2, 4))
-CHANGES = {"as printed": "", "another course": "course-", "the sum finishes": "sum-"}
+CHANGES = {"as reconstructed": "", "another course": "course-", "the sum finishes": "sum-"}
 """Rules, and what the names of the tables that play by them begin with."""
 
 

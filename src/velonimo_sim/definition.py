@@ -1,5 +1,6 @@
 """What a tournament is: who plays, how much, by which rules; as its manifest says it."""
 
+import math
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ from velonimo_sim import __version__
 from velonimo_sim.errors import CorruptDataError, UsageError, in_one_line
 from velonimo_sim.faults import OnFault
 from velonimo_sim.game import GAMES, BotLike, GameSpec, RulesLike
-from velonimo_sim.records import disk_need
 from velonimo_sim.run_files import SCHEMA_VERSION
 from velonimo_sim.schedule import Schedule, Seating, TableKind, make_schedule
 from velonimo_sim.workers import Work
@@ -128,20 +128,15 @@ class Tournament:
         return self.games // self.schedule.games_per_deal
 
     @property
-    def rows_of_a_game(self) -> dict[str, int]:
-        """The most rows of a game, by kind."""
-        players = self.schedule.players
-        return {"games": players, self.game.detail: self.game.most_detail_rows(self.rules, players)}
-
-    @property
     def most_points(self) -> int:
         """The most points of a game."""
         return self.game.most_points(self.rules, self.schedule.players)
 
-    @property
-    def bytes_needed(self) -> int:
-        """About how many bytes of disk its files take."""
-        return disk_need(self.games, self.rows_of_a_game)
+    def bytes_of(self, games: int) -> int:
+        """Return about how many bytes of disk so many of its games take."""
+        players = self.schedule.players
+        rows = {"games": players, self.game.detail: self.game.most_detail_rows(self.rules, players)}
+        return math.ceil(games * sum(number * self.game.bytes_of_rows[kind] for kind, number in rows.items()))
 
     def work(self) -> Work:
         """Return what workers need to play it; bots are compiled, or made.

@@ -29,7 +29,7 @@ def plan_of(tournament: Tournament, workers: Workers, say: Say) -> dict[str, Any
         "deals": tournament.deals,
         "games": tournament.games,
         "games_by_seat": (schedule.games_by_seat() * tournament.deals).tolist(),
-        "bytes": tournament.bytes_needed,
+        "bytes": tournament.bytes_of(tournament.games),
         "games_per_second": rate,
         "seconds": tournament.games / rate,
     }

@@ -116,6 +116,8 @@ class GameSpec:
         What the ``total`` of a game row counts.
     game_row, detail_row : numpy.dtype
         Columns of the two kinds of rows.
+    bytes_of_rows : mapping
+        About how many bytes of disk a row of each kind takes, seen with bots of all kinds, rounded up.
     most_detail_rows, most_points : callable
         The most detail rows, and the greatest total, of one game, from rules and players.
     """
@@ -135,6 +137,7 @@ class GameSpec:
     total_words: str
     game_row: np.dtype[np.void]
     detail_row: np.dtype[np.void]
+    bytes_of_rows: Mapping[str, float]
     most_detail_rows: Callable[[Any, int], int]
     most_points: Callable[[Any, int], int]
 
@@ -194,6 +197,7 @@ _VELONIMO = GameSpec(
     total_words="points",
     game_row=rows.GAME_ROW,
     detail_row=rows.COL_ROW,
+    bytes_of_rows={"games": 1.5, "cols": 9.0},
     most_detail_rows=rows.most_col_rows,
     most_points=rows.most_points,
 )
@@ -213,6 +217,7 @@ _VELOCITY = GameSpec(
     total_words="couriers",
     game_row=velocity_rows.GAME_ROW,
     detail_row=velocity_rows.RACE_ROW,
+    bytes_of_rows={"games": 11.0, "races": 5.0},
     most_detail_rows=velocity_rows.most_race_rows,
     most_points=velocity_rows.most_points,
 )

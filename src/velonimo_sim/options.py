@@ -234,7 +234,7 @@ def _value_of(action: argparse.Action, value: Any, where: str) -> Any:
     if action.dest == "rule":
         if not isinstance(value, dict):
             raise UsageError(f'{where} = {value!r}: allowed is a table, such as {{ OPTION = "VALUE" }}')
-        return [f"{name}={_setting_text(part, where)}" for name, part in value.items()]
+        return [f"{name}={_setting_text(part, f'{where}: {name}')}" for name, part in value.items()]
     if action.nargs == "+":
         if not isinstance(value, list) or not value:
             raise UsageError(f"{where} = {value!r}: allowed is a list of texts")
@@ -247,6 +247,8 @@ def _value_of(action: argparse.Action, value: Any, where: str) -> Any:
 
 def _setting_text(value: Any, where: str) -> str:
     """Return the value of a rule option as text; a table, such as a course, as JSON."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
     return json.dumps(value) if isinstance(value, dict) else _text_of(value, where)
 
 

@@ -6,7 +6,6 @@ the bots.
 """
 
 import json
-import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,15 +38,6 @@ SHARD_GAMES = 20_000
 """Games of a full shard."""
 SHARD_SECONDS = 60.0
 """After so long a shard is closed with the games that it has, so that slow bots too leave readable files."""
-
-
-_BYTES_OF_ROWS = {"games": 1.5, "cols": 9.0, "races": 12.0}
-"""About how many bytes of disk a row takes, seen with bots of all kinds, rounded up."""
-
-
-def disk_need(games: int, rows_of_a_game: Mapping[str, int]) -> int:
-    """Return about how many bytes of disk so many games take, from the rows that one has of each kind."""
-    return math.ceil(games * sum(rows * _BYTES_OF_ROWS[kind] for kind, rows in rows_of_a_game.items()))
 
 
 def arrow_schema(row: np.dtype[np.void], run: Mapping[str, Any] | None = None) -> pa.Schema:

@@ -17,7 +17,7 @@ from velonimo_sim.definition import Tournament
 from velonimo_sim.errors import BotError, UsageError, WorkerError
 from velonimo_sim.match import Match, WholeDeals
 from velonimo_sim.progress import GamesProgress, Say
-from velonimo_sim.records import RunFolder, claim_run_folder, clear_run_folder, disk_need, locked
+from velonimo_sim.records import RunFolder, claim_run_folder, clear_run_folder, locked
 from velonimo_sim.resume import take_up
 from velonimo_sim.run_files import Shard, columns_of
 from velonimo_sim.summary import SUMMED, Standings
@@ -97,7 +97,7 @@ def _steps(shards: Sequence[Shard], games: int) -> Iterator[Shard | range]:
 def _check_disk(tournament: Tournament, folder: Path, shards: Sequence[Shard]) -> None:
     """Raise a ``UsageError`` if the disk has not the room that the games need which are not there yet."""
     games = tournament.games - sum(shard.games for shard in shards)
-    needed = disk_need(games, tournament.rows_of_a_game)
+    needed = tournament.bytes_of(games)
     replaced = [] if shards else [*folder.glob("*.parquet")]
     free = shutil.disk_usage(folder).free + sum(path.stat().st_size for path in replaced)
     if needed > free:

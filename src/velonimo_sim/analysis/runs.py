@@ -312,9 +312,7 @@ class LoadedRows:
         names = list(dict.fromkeys(["group", *(["run"] if shared else []), *columns]))
         for name in names:
             if not {*needed_for([name])} <= {*self.columns}:
-                features = ["features of hands such as R7"] if "hand" in self.columns else []
-                kind = f"column of {self._kind} of {self._runs.runs[0].game}"
-                raise unknown_name(kind, name, [*self.columns, *features])
+                raise _unknown_column(f"{self._kind} of {self._runs.runs[0].game}", name, self.columns)
         seeds = list(dict.fromkeys(run.seed_key for run in self._runs.runs))
         for number, seed in enumerate(seeds):
             streams = [
@@ -449,8 +447,24 @@ def batches(source: Source, columns: Sequence[str], shared: bool = False) -> Ite
         yield from source.batches(columns, shared)
         return
     runs = source if isinstance(source, LoadedRuns) else load(source)
-    in_games = set(needed_for(columns)) <= {*runs.games.columns}
-    yield from (runs.games if in_games else runs.detail).batches(columns, shared)
+    yield from _rows_with(runs, columns).batches(columns, shared)
+
+
+def _rows_with(runs: LoadedRuns, columns: Sequence[str]) -> LoadedRows:
+    """Return the rows that have all of some columns: those of games, or else the others of the game."""
+    if {*needed_for(columns)} <= {*runs.games.columns}:
+        return runs.games
+    known = list(dict.fromkeys([*runs.games.columns, *runs.detail.columns]))
+    for name in columns:
+        if not {*needed_for([name])} <= {*known}:
+            raise _unknown_column(runs.runs[0].game, name, known)
+    return runs.detail
+
+
+def _unknown_column(of: str, name: str, known: Sequence[str]) -> UsageError:
+    """Return the error for a column that rows have not."""
+    features = ["features of hands such as R7"] if "hand" in known else []
+    return unknown_name(f"column of {of}", name, [*known, *features])
 
 
 def _checked(frame: "pd.DataFrame", columns: Sequence[str]) -> "pd.DataFrame":

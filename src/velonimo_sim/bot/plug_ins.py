@@ -36,7 +36,7 @@ def load_announced(name: str, point: EntryPoint, game: str) -> Policy:
         return as_policy(point.load(), game)
 
 
-def load_from_module(module: str, attribute: str, game: str) -> Policy:
+def load_from_module(module: str, attribute: str) -> Policy:
     """Return the bot of that name in a module, which may lie in the current folder.
 
     Raises
@@ -46,10 +46,10 @@ def load_from_module(module: str, attribute: str, game: str) -> Policy:
     """
     _add_to_path(Path.cwd())
     with _blamed_on(f"{module}:{attribute}"):
-        return _policy_in(import_module(module), module, attribute, game)
+        return _policy_in(import_module(module), module, attribute)
 
 
-def load_from_file(path: str, attribute: str, game: str) -> Policy:
+def load_from_file(path: str, attribute: str) -> Policy:
     """Return the bot of that name in a file, which may import what lies beside it.
 
     Raises
@@ -62,7 +62,7 @@ def load_from_file(path: str, attribute: str, game: str) -> Policy:
         raise UsageError(f"bot {path}:{attribute}: there is no file {path}")
     _add_to_path(file.parent)
     with _blamed_on(f"{path}:{attribute}"):
-        return _policy_in(_load_file(file, file.stat().st_mtime_ns), path, attribute, game)
+        return _policy_in(_load_file(file, file.stat().st_mtime_ns), path, attribute)
 
 
 def _add_to_path(folder: Path) -> None:
@@ -99,9 +99,9 @@ def _blamed_on(bot: str) -> Iterator[None]:
         raise UsageError(f"bot {bot} cannot be loaded: {in_one_line(error)}") from error
 
 
-def _policy_in(module: ModuleType, place: str, attribute: str, game: str) -> Policy:
+def _policy_in(module: ModuleType, place: str, attribute: str) -> Policy:
     if hasattr(module, attribute):
-        return as_policy(getattr(module, attribute), game)
+        return as_policy(getattr(module, attribute))
     for thing in vars(module).values():
         if isinstance(thing, Policy) and thing.name == attribute:
             return thing
@@ -115,8 +115,8 @@ def _is_bot(thing: object) -> bool:
     return isinstance(thing, Policy) or (isinstance(thing, type) and callable(getattr(thing, "choose", None)))
 
 
-def as_policy(thing: object, game: str) -> Policy:
-    """Return what a bot declares, asked to play a game: a class with a method ``choose``, or a decorated function.
+def as_policy(thing: object, game: str = "velonimo") -> Policy:
+    """Return what a bot declares: a class with a method ``choose``, of that game if it names none, or a function.
 
     Raises
     ------

@@ -138,7 +138,7 @@ class PlainPolicy(Policy):
     made_by: type = field(kw_only=True)
 
     @classmethod
-    def of(cls, made_by: type, game: str) -> Self:
+    def of(cls, made_by: type, game: str = "velonimo") -> Self:
         """Return what a class with a method ``choose`` declares; one that names no ``game`` plays the given one."""
         help_text = (made_by.__doc__ or "").strip().partition("\n")[0]
         parameters, its_game = tuple(getattr(made_by, "parameters", ())), getattr(made_by, "game", game)

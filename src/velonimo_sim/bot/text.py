@@ -160,7 +160,7 @@ def _find(text: str, game: str) -> tuple[str, Policy, str | None]:
         raise _unknown_bot(text, name, game)
     place, attribute = elsewhere["place"], elsewhere["attribute"]
     load = load_from_file if place.endswith(".py") else load_from_module
-    return f"{place}:{attribute}", load(place, attribute, game), elsewhere["settings"]
+    return f"{place}:{attribute}", load(place, attribute), elsewhere["settings"]
 
 
 def _load_built_in(place: str, game: str) -> Policy:
@@ -180,4 +180,5 @@ def _unknown_bot(text: str, name: str, game: str) -> UsageError:
 
 
 def _of_another_game(name: str, its_game: str, game: str) -> UsageError:
-    return UsageError(f"bot {name} is a bot of {its_game}: bots of {game} are {', '.join(bot_names(game))}")
+    hint = f"--game {its_game} plays it" if its_game in GROUPS else f"games are {', '.join(GROUPS)}"
+    return UsageError(f"bot {name} is a bot of {its_game}: bots of {game} are {', '.join(bot_names(game))}; {hint}")

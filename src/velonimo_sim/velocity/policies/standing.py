@@ -1,8 +1,8 @@
 """How likely each seat is to win, by how its couriers stand when a turn begins: what ``rollout`` asks where it stops.
 
 A conditional logit model (McFadden, "Conditional logit analysis of qualitative choice behavior", 1974), fitted to races
-of ``greedy`` and ``saver`` in ``experiments/031-standing``. The nearer the leader is to its end, the more a space
-counts.
+of ``greedy``, and of one that holds back, in ``experiments/031-standing``. The nearer the leader is to its end, the
+more a space counts.
 """
 
 import numpy as np
