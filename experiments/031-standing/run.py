@@ -1,8 +1,8 @@
 """Fits how likely a seat is to win by how its couriers stand: the weights in ``velocity/policies/standing.py``.
 
-``python experiments/031-standing/run.py`` plays races of greedy, and of one that spends at obstacles and holds back, with
-some random moves among them, fits the model by maximum likelihood for each number of players, and prints the weights and
-how well they tell other races.
+``python experiments/031-standing/run.py`` plays races of greedy, and of one that spends at obstacles and holds back,
+with some random moves among them, fits the model by maximum likelihood for each number of players, and prints the
+weights and how well they tell other races.
 """
 
 import argparse
