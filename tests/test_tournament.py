@@ -599,6 +599,26 @@ leave_with(tournament.main)
 """
 
 
+TOLD_IN_THE_MIDST = """
+import signal
+import sys
+import time
+from velonimo_sim.commands import say
+
+signal.signal(signal.SIGALRM, lambda *_: say("command", "heard"))
+signal.setitimer(signal.ITIMER_REAL, 0.0002, 0.0002)
+end = time.monotonic() + 0.5
+while time.monotonic() < end:
+    print("a line", file=sys.stderr, flush=True)
+"""
+
+
+def test_a_signal_can_be_told_while_a_line_is_being_printed() -> None:
+    done = subprocess.run([sys.executable, "-c", TOLD_IN_THE_MIDST], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-500:]
+    assert done.stderr.count("command: heard\n") > 10
+
+
 def test_a_second_signal_stops_at_once() -> None:
     """The first is heeded when a chunk ends, which takes this bot hours."""
     arguments = ["--bots", "rollout:n=1000000", "greedy", "random", "--games", "12", "--out", "run", "--workers", "1"]

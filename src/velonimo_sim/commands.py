@@ -64,8 +64,18 @@ def number_between(low: float, high: float, name: str, text: str) -> float:
 
 
 def say(command: str, message: object) -> None:
-    """Print one line for people on stderr."""
-    print(f"{command}: {message}", file=sys.stderr, flush=True)
+    """Print one line for people on stderr.
+
+    It goes past the buffer: a signal is told in the midst of whatever is being printed, and a buffer that is being
+    written cannot be entered again.
+    """
+    line = f"{command}: {message}\n"
+    try:
+        file = sys.stderr.fileno()
+    except (OSError, ValueError):  # not a file, such as text that is captured
+        sys.stderr.write(line)
+    else:
+        os.write(file, line.encode(errors="backslashreplace"))
 
 
 def leave_with(main: Callable[[], int]) -> NoReturn:

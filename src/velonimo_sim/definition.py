@@ -135,8 +135,8 @@ class Tournament:
     def bytes_of(self, games: int) -> int:
         """Return about how many bytes of disk so many of its games take."""
         players = self.schedule.players
-        rows = {"games": players, self.game.detail: self.game.most_detail_rows(self.rules, players)}
-        return math.ceil(games * sum(number * self.game.bytes_of_rows[kind] for kind, number in rows.items()))
+        of_details = self.game.most_detail_rows(self.rules, players) * self.game.detail_row_bytes
+        return math.ceil(games * (players * self.game.game_row_bytes + of_details))
 
     def work(self) -> Work:
         """Return what workers need to play it; bots are compiled, or made.

@@ -116,7 +116,7 @@ class GameSpec:
         What the ``total`` of a game row counts.
     game_row, detail_row : numpy.dtype
         Columns of the two kinds of rows.
-    bytes_of_rows : mapping
+    game_row_bytes, detail_row_bytes : float
         About how many bytes of disk a row of each kind takes, seen with bots of all kinds, rounded up.
     most_detail_rows, most_points : callable
         The most detail rows, and the greatest total, of one game, from rules and players.
@@ -137,7 +137,8 @@ class GameSpec:
     total_words: str
     game_row: np.dtype[np.void]
     detail_row: np.dtype[np.void]
-    bytes_of_rows: Mapping[str, float]
+    game_row_bytes: float
+    detail_row_bytes: float
     most_detail_rows: Callable[[Any, int], int]
     most_points: Callable[[Any, int], int]
 
@@ -197,7 +198,8 @@ _VELONIMO = GameSpec(
     total_words="points",
     game_row=rows.GAME_ROW,
     detail_row=rows.COL_ROW,
-    bytes_of_rows={"games": 1.5, "cols": 9.0},
+    game_row_bytes=1.5,
+    detail_row_bytes=9.0,
     most_detail_rows=rows.most_col_rows,
     most_points=rows.most_points,
 )
@@ -217,7 +219,8 @@ _VELOCITY = GameSpec(
     total_words="couriers",
     game_row=velocity_rows.GAME_ROW,
     detail_row=velocity_rows.RACE_ROW,
-    bytes_of_rows={"games": 11.0, "races": 5.0},
+    game_row_bytes=11.0,
+    detail_row_bytes=5.0,
     most_detail_rows=velocity_rows.most_race_rows,
     most_points=velocity_rows.most_points,
 )
