@@ -610,6 +610,7 @@ signal.setitimer(signal.ITIMER_REAL, 0.0002, 0.0002)
 end = time.monotonic() + 0.5
 while time.monotonic() < end:
     print("a line", file=sys.stderr, flush=True)
+signal.setitimer(signal.ITIMER_REAL, 0)
 """
 
 
