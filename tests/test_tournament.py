@@ -1,6 +1,7 @@
 """The tournament command: what it prints, what it leaves, what it refuses, and how it stops."""
 
 import errno
+import io
 import itertools
 import json
 import math
@@ -24,6 +25,7 @@ from velonimo_sim import match, options, progress, records, tournament
 from velonimo_sim._jit import kernel, source_hash
 from velonimo_sim.bits import popcount
 from velonimo_sim.bot.policy import compiled_bot
+from velonimo_sim.commands import say
 from velonimo_sim.progress import GamesProgress
 from velonimo_sim.rng import Stream
 from velonimo_sim.velonimo.cards import TORTOISES
@@ -599,25 +601,24 @@ leave_with(tournament.main)
 """
 
 
-TOLD_IN_THE_MIDST = """
-import signal
-import sys
-import time
-from velonimo_sim.commands import say
+class Interrupted(io.FileIO):
+    """A file in the midst of whose first writing a signal is told."""
 
-signal.signal(signal.SIGALRM, lambda *_: say("command", "heard"))
-signal.setitimer(signal.ITIMER_REAL, 0.0002, 0.0002)
-end = time.monotonic() + 0.5
-while time.monotonic() < end:
-    print("a line", file=sys.stderr, flush=True)
-signal.setitimer(signal.ITIMER_REAL, 0)
-"""
+    is_told = False
+
+    def write(self, data: Any) -> int:
+        if not self.is_told:
+            self.is_told = True
+            say("command", "heard")
+        return super().write(data)
 
 
-def test_a_signal_can_be_told_while_a_line_is_being_printed() -> None:
-    done = subprocess.run([sys.executable, "-c", TOLD_IN_THE_MIDST], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-500:]
-    assert done.stderr.count("command: heard\n") > 10
+def test_a_signal_can_be_told_while_a_line_is_being_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with io.TextIOWrapper(io.BufferedWriter(Interrupted(tmp_path / "stderr", "w"))) as stderr:
+        monkeypatch.setattr(sys, "stderr", stderr)
+        stderr.write("a line\n")
+        stderr.flush()
+    assert (tmp_path / "stderr").read_text("utf-8") == "command: heard\na line\n"
 
 
 def test_a_second_signal_stops_at_once() -> None:
